@@ -1,0 +1,1 @@
+"""The agentengine command line."""

@@ -1,0 +1,1 @@
+"""The control plane: stored configuration, secrets, and the server process."""

@@ -1,0 +1,1 @@
+"""HTTP: what travels over the wire."""

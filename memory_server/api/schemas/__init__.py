@@ -1,0 +1,1 @@
+"""Bodies and answers, tolerant in, exact out."""

@@ -1,0 +1,1 @@
+"""Values and pure functions; nothing here waits for anything."""

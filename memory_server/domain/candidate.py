@@ -1,0 +1,54 @@
+"""What an extractor proposes to remember."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.memory import Body, Claim, EventTime, MemoryType
+from memory_server.domain.snapshot import Snapshot
+from memory_server.domain.turn import Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One proposed memory, with the turns it rests on."""
+
+    body: Body
+    turn_ids: Sequence[str]
+    claim: Claim | None = None
+    event_time: EventTime | None = None
+    confidence: float = 1.0
+    """0 to 1, the extractor's own estimate."""
+    retracts: bool = False
+    """Whether it says that a known memory holds no longer and nothing takes its place."""
+
+    @property
+    def type(self) -> MemoryType:
+        """The kind of memory."""
+        return self.body.type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What an extractor reads: a snapshot and its turns in order."""
+
+    snapshot: Snapshot
+    turns: Sequence[Turn]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """An item of the model's answer that could not be used, and why."""
+
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What came out of one conversation for one memory type."""
+
+    candidates: Sequence[Candidate]
+    rejected: Sequence[Rejected] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0

@@ -1,0 +1,50 @@
+"""What a search gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Source(StrEnum):
+    """Where a chunk comes from."""
+
+    STM = "stm"
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    TAXONOMIC = "taxonomic"
+    PROCEDURAL = "procedural"
+
+
+class RetrievalMode(StrEnum):
+    """Which legs are asked."""
+
+    SEMANTIC = "semantic"
+    TEXT = "text"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One piece of memory, ready to be read."""
+
+    id: str
+    content: str
+    source: Source
+    timestamp: datetime
+    score: float | None
+    """0 to 1, higher is better; None where nothing was ranked."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOutcome:
+    """How one source fared; a failed source is a value, not an exception."""
+
+    source: Source
+    requested_mode: RetrievalMode
+    effective_mode: RetrievalMode
+    count: int
+    error: str | None = None
+    retryable: bool = False

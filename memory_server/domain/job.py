@@ -1,0 +1,63 @@
+"""Background work that survives its worker."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class JobKind(StrEnum):
+    """What is to be done."""
+
+    EXTRACT = "extract"
+    """Extract one memory type from one snapshot, and reconcile."""
+    EMBED = "embed"
+    """Give vectors to memories or turns that could not be embedded when written."""
+
+
+class JobState(StrEnum):
+    """Where a job stands. `done` and `failed` are terminal; `failed` can be retried by command."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One unit of background work."""
+
+    id: str
+    project_id: str
+    kind: JobKind
+    key: str
+    """Unique per project: the same work is never queued twice."""
+    payload: Mapping[str, Any]
+    created_at: datetime
+    due_at: datetime
+    user_id: str | None = None
+    """Whom the work is for; workers are fair between users and keep each user's order."""
+    state: JobState = JobState.QUEUED
+    attempts: int = 0
+    """Claims so far."""
+    lease_owner: str | None = None
+    lease_until: datetime | None = None
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    """What is done already, kept across attempts: a model's answer is paid for once."""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error_code: str | None = None
+    error: str | None = None
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """How much work there is."""
+
+    queued: int
+    running: int
+    failed: int
+    done: int
+    oldest_queued_at: datetime | None = None

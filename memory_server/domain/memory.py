@@ -1,0 +1,239 @@
+"""What is remembered for long: four types with one life cycle.
+
+A memory keeps its id for life. Each change of its content makes a new `version` under the
+same id; the former version is kept under an id of its own with `superseded_by` and `valid_to`
+set, so that history can be read and a search can be asked as of a past moment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from memory_server.domain.scope import Visibility
+
+
+class MemoryType(StrEnum):
+    """The kinds of long-term memory."""
+
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    TAXONOMIC = "taxonomic"
+    PROCEDURAL = "procedural"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A lasting statement."""
+
+    type: ClassVar[MemoryType] = MemoryType.SEMANTIC
+    label: str
+    text: str
+    source: str = "agent"
+
+    @property
+    def key(self) -> str:
+        """The name it is saved and fetched by."""
+        return self.label
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return self.text
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        return f"{self.label.replace('_', ' ')}. {self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """Something that happened."""
+
+    type: ClassVar[MemoryType] = MemoryType.EPISODIC
+    title: str
+    content: str
+    summary_text: str = ""
+    participants: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    snapshot_ref_id: str | None = None
+    summary_type: str | None = None
+    source_agent: str | None = None
+    extraction_source: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The name it is saved and fetched by."""
+        return self.title
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return self.content
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        return "\n".join(part for part in (self.title, self.summary_text, self.content) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of the user's domain and what it means there."""
+
+    type: ClassVar[MemoryType] = MemoryType.TAXONOMIC
+    domain: str
+    term: str
+    definition: str
+    related_terms: Sequence[str] = ()
+    query_expansion: bool = True
+
+    @property
+    def key(self) -> str:
+        """The name it is saved and fetched by."""
+        return f"{self.domain}/{self.term}"
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return f"{self.domain}/{self.term}: {self.definition}"
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        return " ".join((self.chunk_text, *self.related_terms))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """How something is done."""
+
+    type: ClassVar[MemoryType] = MemoryType.PROCEDURAL
+    procedure: str
+    description: str
+    content: str
+    steps: Sequence[Mapping[str, Any]] = ()
+    resources: Sequence[Any] = ()
+    allowed_tools: Sequence[str] = ()
+    compatibility: str | None = None
+    license: str | None = None
+    trigger_conditions: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    extraction_source: str | None = None
+    source_format: str | None = None
+    source_path: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The name it is saved and fetched by."""
+        return self.procedure
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return self.content
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        return "\n".join(
+            part
+            for part in (
+                self.procedure.replace("_", " "),
+                self.description,
+                self.content,
+                " ".join(self.trigger_conditions),
+                " ".join(self.tags),
+            )
+            if part
+        )
+
+
+Body = Fact | Episode | Term | Procedure
+
+BODY_TYPES: Mapping[MemoryType, type[Body]] = {
+    body.type: body for body in (Fact, Episode, Term, Procedure)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a memory says, in the form in which contradictions can be seen."""
+
+    subject: str
+    attribute: str
+    value: str
+    exclusive: bool = False
+    """Whether the subject can have only one value of this attribute at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Where a memory comes from."""
+
+    snapshot_id: str
+    session_id: str
+    turn_ids: Sequence[str]
+    extractor: str
+    """Name and version of what extracted it."""
+    learned_at: datetime
+    event_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTime:
+    """When the thing remembered took place, which is not when it was written."""
+
+    start: datetime
+    end: datetime
+    """Exclusive."""
+    words: str
+    """As it was said: "yesterday", "in 2022"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory in one version."""
+
+    id: str
+    project_id: str
+    user_id: str | None
+    visibility: Visibility
+    body: Body
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    """From when this version holds: its event time, else when it was learned."""
+    valid_to: datetime | None = None
+    """Until when this version held; None while it is the latest."""
+    agent_id: str | None = None
+    session_id: str | None = None
+    identity_key: str | None = None
+    """Unique among the live memories of one owner and type; None: copies may stand side by side."""
+    claim: Claim | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    contextual_metadata: Mapping[str, Any] = field(default_factory=dict)
+    event_time: EventTime | None = None
+    evidence: Sequence[Evidence] = ()
+    reinforcement_count: int = 0
+    version: int = 1
+    """Grows with each change of content."""
+    revision: int = 1
+    """Grows with each write; what optimistic updates check."""
+    is_latest: bool = True
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    deleted: bool = False
+    has_embedding: bool = False
+
+    @property
+    def type(self) -> MemoryType:
+        """The kind of memory."""
+        return self.body.type
+
+    @property
+    def is_live(self) -> bool:
+        """Whether ordinary reads see it."""
+        return self.is_latest and not self.deleted

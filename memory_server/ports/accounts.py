@@ -1,0 +1,36 @@
+"""Where service accounts are kept."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+from memory_server.domain.account import ServiceAccount
+
+
+class Accounts(Protocol):
+    """Keeps service accounts."""
+
+    @abstractmethod
+    async def add(self, account: ServiceAccount) -> None:
+        """Store a new account; raise `DuplicateName` if the project has one of that name."""
+        ...
+
+    @abstractmethod
+    async def find(self, client_id: str) -> ServiceAccount | None:
+        """Return the account with that client id, or None."""
+        ...
+
+    @abstractmethod
+    async def list(self, project_id: str) -> Sequence[ServiceAccount]:
+        """Return a project's accounts in the order of their creation."""
+        ...
+
+    @abstractmethod
+    async def put(self, account: ServiceAccount) -> None:
+        """Store the changed account, or raise `AccountNotFound`."""
+        ...
+
+    @abstractmethod
+    async def delete(self, client_id: str) -> None:
+        """Remove the account for good, or raise `AccountNotFound`."""
+        ...

@@ -1,0 +1,25 @@
+"""Answering a question from what is remembered."""
+
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from memory_server.domain.chunk import Chunk
+from memory_server.domain.turn import Turn
+
+
+class Answerer(Protocol):
+    """The voice of the built-in agent."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What answers: a model's name, or `local`."""
+        ...
+
+    @abstractmethod
+    def answer(
+        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+    ) -> AsyncIterator[str]:
+        """Yield the answer in pieces. Raises a `ProviderError` when there is none."""
+        ...

@@ -1,0 +1,113 @@
+"""Long-term memory."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.filters import Filter
+from memory_server.domain.job import Job
+from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuery:
+    """Which memories of a scope: the AND of all that is not None."""
+
+    type: MemoryType | None = None
+    key: str | None = None
+    """A label, a title, a procedure's name, `domain/term`."""
+    domain: str | None = None
+    identity_key: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    """Subject and attribute of the claim."""
+    filter: Filter | None = None
+    without_embedding: bool = False
+    include_deleted: bool = False
+    include_superseded: bool = False
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """A memory that is new. Raises `DuplicateMemory` if its identity key lives already."""
+
+    memory: Memory
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replace:
+    """A memory in a new state, under the same id.
+
+    The stored revision must be `memory.revision - 1`, else `VersionConflict`. With
+    `former_id` the stored state is kept beside it under that id: not latest, `superseded_by`
+    the memory's id, `valid_to` the new state's `valid_from`. Without it, only counters,
+    evidence or flags change. The stored vector stays unless `vector` is given or
+    `drop_vector` is set.
+    """
+
+    memory: Memory
+    former_id: str | None = None
+    vector: Vector | None = None
+    drop_vector: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase:
+    """A memory that goes for good, with all its versions and vectors."""
+
+    memory_id: str
+
+
+MemoryOperation = Add | Replace | Erase
+
+
+class Memories(Protocol):
+    """Keeps memories, all versions of them. Every read is limited by the scope it is given."""
+
+    @abstractmethod
+    async def get(self, scope: Scope, memory_id: str) -> Memory:
+        """Return one memory, deleted or superseded ones too, or raise `MemoryNotFound`."""
+        ...
+
+    @abstractmethod
+    async def get_many(self, scope: Scope, ids: Sequence[str]) -> Sequence[Memory]:
+        """Return those of these memories that the scope allows, in the order of the ids."""
+        ...
+
+    @abstractmethod
+    async def find(self, scope: Scope, query: MemoryQuery) -> Sequence[Memory]:
+        """Return matching memories, live before others, then the newest (by update) first."""
+        ...
+
+    @abstractmethod
+    async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
+        """Return every version of a memory, the oldest first, or raise `MemoryNotFound`."""
+        ...
+
+    @abstractmethod
+    async def domains(self, scope: Scope) -> Sequence[str]:
+        """Return the domains that live terms of the scope have, sorted."""
+        ...
+
+    @abstractmethod
+    async def apply(
+        self,
+        project_id: str,
+        operations: Sequence[MemoryOperation],
+        *,
+        space: EmbeddingSpace | None = None,
+        settling: Job | None = None,
+    ) -> None:
+        """Carry out all operations or none, in one durable transaction.
+
+        `settling` is a claimed job that these operations finish: it becomes done, with its
+        `result`, in the same transaction; if its lease was lost, `LeaseLost` is raised and
+        nothing is written. `space` names the space of the vectors and is needed with them.
+        Reads and searches that begin afterwards see the outcome.
+        """
+        ...

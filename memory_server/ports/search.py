@@ -1,0 +1,56 @@
+"""Finding memories and turns by words and by meaning."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from memory_server.domain.chunk import Source
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.filters import Filter
+from memory_server.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What one leg may return: the same for every leg of a query."""
+
+    scope: Scope
+    source: Source
+    filter: Filter | None = None
+    as_of: datetime | None = None
+    """None: live memories. A moment: the versions that held then. Turns have no versions."""
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One find; higher scores are better. Ties are in the order of the id."""
+
+    id: str
+    score: float
+
+
+class SearchIndex(Protocol):
+    """Searches what the store holds; what was written before a search began is found."""
+
+    @abstractmethod
+    async def text(self, selection: Selection, terms: Sequence[str]) -> Sequence[Hit]:
+        """Return the documents that hold any of the terms, by BM25 (positive, unbounded).
+
+        Terms are what `domain.words.query_terms` makes of a query: plain tokens, never syntax.
+        """
+        ...
+
+    @abstractmethod
+    async def vector(
+        self, selection: Selection, vector: Vector, space: EmbeddingSpace
+    ) -> Sequence[Hit]:
+        """Return the nearest documents of that space, by cosine (-1 to 1). Exact."""
+        ...
+
+    @abstractmethod
+    async def describe(self) -> Mapping[str, Any]:
+        """Return what readiness reports: `kind`, sizes, memory in use and its bound in bytes."""
+        ...

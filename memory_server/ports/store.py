@@ -1,0 +1,86 @@
+"""The store: the system of record, one bundle of ports over one database."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from memory_server.domain.scope import Scope
+from memory_server.ports.accounts import Accounts
+from memory_server.ports.jobs import Jobs
+from memory_server.ports.memories import Memories
+from memory_server.ports.search import SearchIndex
+from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.turns import Turns
+
+
+class Store(Protocol):
+    """Everything that is kept.
+
+    Durable: what a method has returned from survives a killed process and a crashed machine.
+    Errors of the driver never pass; they become `StorageError`s.
+    """
+
+    @property
+    @abstractmethod
+    def turns(self) -> Turns:
+        """Short-term memory."""
+        ...
+
+    @property
+    @abstractmethod
+    def snapshots(self) -> Snapshots:
+        """Runs of turns on their way to long-term memory."""
+        ...
+
+    @property
+    @abstractmethod
+    def memories(self) -> Memories:
+        """Long-term memory."""
+        ...
+
+    @property
+    @abstractmethod
+    def jobs(self) -> Jobs:
+        """Background work."""
+        ...
+
+    @property
+    @abstractmethod
+    def accounts(self) -> Accounts:
+        """Service accounts."""
+        ...
+
+    @property
+    @abstractmethod
+    def search(self) -> SearchIndex:
+        """The index over turns and memories."""
+        ...
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Make the database usable: lock it, migrate it. Usable again after `close`."""
+        ...
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what was begun and let the database go."""
+        ...
+
+    @abstractmethod
+    async def ping(self) -> None:
+        """Return if the database answers, else raise `StorageError`."""
+        ...
+
+    @abstractmethod
+    async def describe(self) -> Mapping[str, Any]:
+        """Return what readiness reports: `kind`, `location`, `schema_version`, sizes."""
+        ...
+
+    @abstractmethod
+    async def erase(self, scope: Scope) -> Mapping[str, int]:
+        """Delete everything of the scope's user (or of the whole project, if it names none).
+
+        Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries.
+        Returns counts by kind.
+        """
+        ...

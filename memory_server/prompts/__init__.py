@@ -1,0 +1,1 @@
+"""Prompts, one file each beside the model of its answer."""

@@ -1,0 +1,1 @@
+"""Models: embedding, extraction, answering."""

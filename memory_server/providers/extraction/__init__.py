@@ -1,0 +1,1 @@
+"""Extractors: rules that need nothing, and language models."""

@@ -1,0 +1,1 @@
+"""Words in FTS5, vectors in one contiguous matrix per scope."""

@@ -1,0 +1,1 @@
+"""What the product does, one verb-noun purpose per module."""

@@ -1,0 +1,81 @@
+"""What the process is told by its environment, read once at start."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memory_server import project_config
+from memory_server.errors import InvalidProjectConfig
+from memory_server.project_config import MemoryConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the memory server takes from outside."""
+
+    data_dir: Path
+    project_id: str
+    org_id: str
+    memory: MemoryConfig
+    config_digest: str | None
+    """Digest of the delivered configuration, echoed by readiness."""
+    local_models: bool
+    """Whether the built-in models stand in for the configured providers."""
+    owner_token_file: Path | None
+    secrets: Mapping[str, str] = field(repr=False)
+    """Provider keys by name. Never logged."""
+    instance_id: str | None
+    """Given by whoever started the process, echoed by readiness: tells this process from another
+    on the same port."""
+
+
+SECRET_NAMES = (
+    "VOYAGE_API_KEY",
+    "LLM_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "CEREBRAS_API_KEY",
+)
+"""Every secret the memory server may read."""
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """Read the settings; raises `InvalidProjectConfig` if the delivered document is not valid."""
+    given = {name: value for name, value in environ.items() if value.strip()}
+    document = _delivered(given.get("AGENTENGINE_MEMORY_CONFIG"))
+    if "MONGOMEM_ENABLED_EXTRACTIONS" in environ:
+        listed = environ["MONGOMEM_ENABLED_EXTRACTIONS"].split(",")
+        document = {
+            **document,
+            "extraction": {"enabled": [name.strip() for name in listed if name.strip()]},
+        }
+    token_file = given.get("AGENTENGINE_OWNER_TOKEN_FILE")
+    return Settings(
+        data_dir=Path(given.get("AGENTENGINE_DATA_DIR", ".agentengine/data")),
+        project_id=given.get("PROJECT_ID", "local"),
+        org_id=given.get("ORG_ID", "local"),
+        memory=project_config.parse(document),
+        config_digest=given.get("AGENTENGINE_CONFIG_DIGEST"),
+        local_models=given.get("AGENTENGINE_LOCAL_MODELS", "") == "1",
+        owner_token_file=Path(token_file) if token_file else None,
+        secrets={name: given[name] for name in SECRET_NAMES if name in given},
+        instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
+    )
+
+
+def _delivered(path: str | None) -> dict[str, Any]:
+    """Read the delivered `memory:` mapping; with none, the built-in models and every type."""
+    if path is None:
+        return {"embedding": {"provider": "local"}, "extraction_llm": {"provider": "local"}}
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidProjectConfig(
+            f"AGENTENGINE_MEMORY_CONFIG names {path}, which cannot be read: {error}"
+        ) from error
+    if not isinstance(document, dict):
+        raise InvalidProjectConfig(f"{path}: expected a JSON object")
+    return document

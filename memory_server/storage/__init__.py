@@ -1,0 +1,1 @@
+"""Stores, one package per database."""

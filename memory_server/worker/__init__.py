@@ -1,0 +1,1 @@
+"""The background half: claim, run, settle."""
