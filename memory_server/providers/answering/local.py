@@ -1,0 +1,54 @@
+"""Answers from memory alone, without a model."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from memory_server.domain.chunk import Chunk
+from memory_server.domain.turn import Role, Turn
+from memory_server.ports.answerer import Answerer
+from memory_server.providers.answering.matching import best
+
+NOTHING_KNOWN = "I have nothing in memory about that."
+NOTED = "Noted."
+_ASKING = re.compile(
+    r"\?\s*$|^\s*¿|^\s*(?:(?:please|hey|hi|ok|so|and|por favor),?\s+)*(?:what|what's|when|where|which|who|whom"
+    r"|whose|why|how|do|does|did|is|are|am|was|were|can|could|should|tell|remind|list|show|give|recall|find|book"
+    r"|plan|suggest|recommend|help|qué|que|dónde|donde|cuándo|cuando|cómo|quién|cuál|cuáles|cuánto|cuántos|dime"
+    r"|recuérdame|muéstrame)\b",
+    re.IGNORECASE,
+)
+
+
+class LocalAnswerer(Answerer):
+    """Quotes what is remembered; it reasons about nothing and says so by quoting."""
+
+    @property
+    def name(self) -> str:
+        return "local"
+
+    async def answer(
+        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+    ) -> AsyncIterator[str]:
+        yield _answer(message, chunks, recent)
+
+
+def is_asking(message: str) -> bool:
+    """Whether the message wants an answer, rather than telling something."""
+    return bool(_ASKING.search(message))
+
+
+def _answer(message: str, chunks: Sequence[Chunk], recent: Sequence[Turn]) -> str:
+    if not is_asking(message):
+        return NOTED
+    known = best(message, (chunk.content for chunk in chunks))
+    if known:
+        return "From memory: " + " ".join(_closed(match.sentence) for match in known)
+    said = [turn.content for turn in reversed(recent) if turn.role is Role.USER]
+    told = best(message, (text for text in said if not is_asking(text)), limit=1)
+    if told:
+        return f'From memory, you said: "{told[0].sentence}"'
+    return NOTHING_KNOWN
+
+
+def _closed(sentence: str) -> str:
+    return sentence if sentence[-1] in ".!?…\"'”" else sentence + "."

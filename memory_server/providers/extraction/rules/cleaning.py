@@ -1,0 +1,39 @@
+"""Taking out of a turn what its speaker did not say."""
+
+import re
+
+_INJECTED = re.compile(
+    r"<memory_context\b[^>]*>.*?(?:</memory_context\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_INJECTED_SECTION = re.compile(
+    r"^(?P<mark>#{1,6})[ \t]*(?:memory\b|what is remembered\b)[^\n]*\n.*?(?=^#{1,6}[ \t]|\Z)",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_CODE_BLOCK = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_SAID_IN_QUOTES = re.compile(
+    r"[\"“«][^\"”»\n]*\b(?:I|I'm|I've|my|we|yo|mi|soy|tengo)\b[^\"”»\n]*[\"”»]"
+)
+_MATERIAL = re.compile(
+    r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|edit|correct|classify"
+    r"|analy[sz]e|improve|shorten|traduce|resume|corrige|reescribe|mejora)\b[^.\n:]{0,80}:\s",
+    re.IGNORECASE,
+)
+
+
+def spoken(content: str) -> str:
+    """Return the speaker's own words: no injected context, code, quotes or pasted material."""
+    text = without_injected(content)
+    text = _CODE_BLOCK.sub("\n", text)
+    text = _QUOTED_LINE.sub("", text)
+    text = _SAID_IN_QUOTES.sub("", text)
+    text = _INLINE_CODE.sub(lambda match: match.group().strip("`"), text)
+    material = _MATERIAL.search(text)
+    return text[: material.start()] if material else text
+
+
+def without_injected(content: str) -> str:
+    """Return the content without context blocks that this server put into prompts."""
+    text = content.replace("\u2019", "'").replace("\u00a0", " ")
+    return _INJECTED_SECTION.sub("\n", _INJECTED.sub("\n", text))

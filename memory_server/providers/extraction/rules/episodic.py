@@ -1,0 +1,140 @@
+"""What happened in a conversation: one episode for each snapshot."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.memory import Episode, EventTime
+from memory_server.domain.turn import Role
+from memory_server.providers.extraction.rules.pattern import slug
+from memory_server.providers.extraction.rules.reading import Utterance, by_anyone
+
+_MAX_CHARACTERS = 1500
+_MAX_SENTENCE = 300
+_MAX_TITLE = 90
+_SMALL_TALK = re.compile(
+    r"^(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool|great|nice"
+    r"|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you|take care|talk to you"
+    r"|how are you|what's up|no problem|you're welcome|de nada|awesome|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:\w{3,}ed|was|were|went|got|took|bought|made|met|saw|had|ran|won|lost|wrote|read|became"
+    r"|fui|hice|compré|\w{2,}(?:é|ó|aron|ieron))\b"
+)
+_NAME = re.compile(r"(?<=[\w,] )(?!I\b|I')[A-ZÁÉÍÓÚÑ][\w'-]+")
+_NUMBER = re.compile(r"\d")
+_TAG_STOP = frozenset(("user", "assistant"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    utterance: Utterance
+    text: str
+    weight: int
+
+    @property
+    def shown(self) -> str:
+        return f"{_shown_name(self.utterance)}: {self.text}"
+
+
+def extract(conversation: Conversation) -> list[Candidate]:
+    """Return one episode, or nothing when only greetings were exchanged."""
+    lines = list(_lines(conversation))
+    if not lines:
+        return []
+    kept = _most_telling(lines)
+    speakers = tuple(dict.fromkeys(_shown_name(line.utterance) for line in lines))
+    moment = _moment(lines)
+    body = Episode(
+        title=_title(lines),
+        content="\n".join((_header(speakers, moment), *(line.shown for line in kept))),
+        summary_text=_summary(kept),
+        participants=speakers,
+        tags=_tags(kept),
+        snapshot_ref_id=conversation.snapshot.id,
+        summary_type="rules",
+        source_agent=conversation.snapshot.agent_id,
+        extraction_source="rules",
+    )
+    turn_ids = tuple(dict.fromkeys(line.utterance.turn.id for line in lines))
+    return [Candidate(body=body, turn_ids=turn_ids, event_time=moment)]
+
+
+def _lines(conversation: Conversation) -> Iterator[_Line]:
+    for utterance in by_anyone(conversation):
+        for sentence in utterance.sentences:
+            if not _SMALL_TALK.match(sentence):
+                yield _Line(utterance, _shortened(sentence, _MAX_SENTENCE), _weight(sentence))
+
+
+def _weight(sentence: str) -> int:
+    return (
+        2 * len(_NAME.findall(sentence))
+        + 2 * bool(_NUMBER.search(sentence))
+        + 2 * bool(_PAST.search(sentence))
+        + bool(re.search(r"\b(?:I|my|we|yo|mi)\b", sentence))
+        - 2 * sentence.endswith("?")
+    )
+
+
+def _most_telling(lines: Sequence[_Line]) -> list[_Line]:
+    """Keep the lines that say most within the budget, in their order."""
+    by_weight = sorted(range(len(lines)), key=lambda index: (-lines[index].weight, index))
+    room = _MAX_CHARACTERS
+    chosen: set[int] = set()
+    for index in by_weight:
+        cost = len(lines[index].shown) + 1
+        if cost <= room:
+            chosen.add(index)
+            room -= cost
+    return [line for index, line in enumerate(lines) if index in chosen]
+
+
+def _shown_name(utterance: Utterance) -> str:
+    speaker = utterance.turn.speaker.strip()
+    return speaker if speaker != utterance.turn.role.value else speaker.capitalize()
+
+
+def _title(lines: Sequence[_Line]) -> str:
+    mine = [line for line in lines if line.utterance.turn.role is Role.USER] or list(lines)
+    statements = [line for line in mine if len(line.text.split()) > 2] or mine
+    return _shortened(statements[0].text, _MAX_TITLE).rstrip(".")
+
+
+def _summary(kept: Sequence[_Line]) -> str:
+    best = sorted(sorted(range(len(kept)), key=lambda i: (-kept[i].weight, i))[:3])
+    return " ".join(kept[index].shown for index in best)
+
+
+def _tags(kept: Sequence[_Line]) -> tuple[str, ...]:
+    names = (slug(name) for line in kept for name in _NAME.findall(line.text))
+    return tuple(dict.fromkeys(tag for tag in names if tag not in _TAG_STOP and len(tag) > 2))[:8]
+
+
+def _moment(lines: Sequence[_Line]) -> EventTime | None:
+    times = [line.utterance.said_at for line in lines if line.utterance.said_at]
+    if not times:
+        return None
+    start, end = min(times), max(times)
+    return EventTime(start=start, end=end + timedelta(minutes=1), words=_day(start))
+
+
+def _header(speakers: Sequence[str], moment: EventTime | None) -> str:
+    who = " and ".join((", ".join(speakers[:-1]), speakers[-1]) if speakers[1:] else speakers)
+    return f"{moment.words}, {who}:" if moment else f"{who}:"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + "…"
+
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)

@@ -1,0 +1,66 @@
+"""A conversation as rules read it: who said which sentence, and when."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_server.domain.candidate import Conversation
+from memory_server.domain.dates import source_time
+from memory_server.domain.turn import Role, Turn
+from memory_server.providers.extraction.rules import cleaning, language, sentences
+
+USER = "user"
+"""The subject of what the user says about themself."""
+_PEOPLE = (Role.USER, Role.ASSISTANT)
+_DATE_HEADER = re.compile(
+    r"\A\s*(?:\[[^\]\n]*\d[^\]\n]*\]\s*|(?:date|fecha)\s*:[^\n]*\n)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """One turn of a person, as sentences."""
+
+    turn: Turn
+    subject: str
+    """Whom first-person words are about: `user`, or the speaker's name."""
+    language: str
+    said_at: datetime | None
+    sentences: Sequence[str]
+
+
+def said_at(turn: Turn) -> datetime | None:
+    """Return the turn's own time, if its source tells one."""
+    return turn.event_time or source_time(turn.metadata, turn.content)
+
+
+def by_people(conversation: Conversation) -> Iterator[Utterance]:
+    """Yield what people said about themselves: the user, or each named speaker."""
+    for turn in conversation.turns:
+        if turn.role is Role.USER or (turn.role is Role.ASSISTANT and is_named(turn)):
+            yield utterance(turn)
+
+
+def by_anyone(conversation: Conversation) -> Iterator[Utterance]:
+    """Yield what the user and the assistant said; tools and system prompts are no speakers."""
+    for turn in conversation.turns:
+        if turn.role in _PEOPLE:
+            yield utterance(turn)
+
+
+def is_named(turn: Turn) -> bool:
+    """Whether the source names a person as the speaker."""
+    return turn.speaker != turn.role.value
+
+
+def utterance(turn: Turn) -> Utterance:
+    """Return a turn as sentences."""
+    text = cleaning.spoken(_DATE_HEADER.sub("", turn.content))
+    return Utterance(
+        turn=turn,
+        subject=turn.speaker.strip() if is_named(turn) else USER,
+        language=language.guess(text),
+        said_at=said_at(turn),
+        sentences=sentences.split(text),
+    )
