@@ -1,0 +1,38 @@
+"""The typed client of the memory server."""
+
+from memory_server.client.client import MemoryServerClient
+from memory_server.client.shapes import (
+    AccountDocument,
+    Erased,
+    Flushed,
+    InvokeAnswer,
+    IssuedAccount,
+    JobCountsDocument,
+    JobDocument,
+    JobList,
+    MemoryDocument,
+    QueueStats,
+    RecordedTurn,
+    StreamFrame,
+    Token,
+)
+from memory_server.client.transport import ServerTimeout, ServerUnreachable
+
+__all__ = [
+    "AccountDocument",
+    "Erased",
+    "Flushed",
+    "InvokeAnswer",
+    "IssuedAccount",
+    "JobCountsDocument",
+    "JobDocument",
+    "JobList",
+    "MemoryDocument",
+    "MemoryServerClient",
+    "QueueStats",
+    "RecordedTurn",
+    "ServerTimeout",
+    "ServerUnreachable",
+    "StreamFrame",
+    "Token",
+]

@@ -1,0 +1,287 @@
+"""The typed client."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, cast
+from urllib.parse import quote
+
+import httpx
+
+from memory_server.client.shapes import (
+    AccountDocument,
+    Erased,
+    Flushed,
+    InvokeAnswer,
+    IssuedAccount,
+    JobDocument,
+    JobList,
+    MemoryDocument,
+    QueueStats,
+    RecordedTurn,
+    StreamFrame,
+    Token,
+)
+from memory_server.client.transport import CONNECT_TIMEOUT, Transport, checked, data_of, is_loopback
+from memory_server.errors import MemoryServerError
+
+DEFAULT_TIMEOUT = 30.0  # seconds
+
+
+class MemoryServerClient:
+    """Talks to one project of one memory server.
+
+    Every method raises the server's own error class (`memory_server.errors`) for an error answer,
+    `ServerUnreachable` (a `ConnectionError`) when nothing answers, and `ServerTimeout` (a
+    `TimeoutError`) when the answer takes too long. Reads, and turns, which carry an idempotency
+    key, are tried three times when the connection or a gateway fails; nothing else ever is.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        project_id: str = "local",
+        token: str | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        base_url = base_url.rstrip("/")
+        http = httpx.AsyncClient(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {token}"} if token else None,
+            timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)),
+            transport=transport,
+            trust_env=not is_loopback(base_url),
+        )
+        self._wire = Transport(base_url=base_url, http=http, sleep=sleep)
+        self._project = f"/api/v1/projects/{quote(project_id, safe='')}"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._wire.http.aclose()
+
+    async def health(self) -> Mapping[str, Any]:
+        """Return that the process serves, and its version."""
+        return await self._wire.call("GET", "/health")
+
+    async def ready(self) -> Mapping[str, Any]:
+        """Return the readiness report, whether ready or not."""
+        response = await self._wire.send("GET", "/ready", idempotent=False)
+        body = response.json() if response.content[:1] == b"{" else {}
+        return {"ready": response.is_success, **body}
+
+    async def record_turn(
+        self,
+        *,
+        session_id: str,
+        role: str,
+        content: str | None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> RecordedTurn:
+        """Record a turn, once: without a key of the caller's, a fresh one covers the retries.
+
+        `more` are the rarer fields of a turn, by their names on the wire.
+        """
+        body = {
+            "session_id": session_id,
+            "role": role,
+            "content": content,
+            "user_id": user_id,
+            "idempotency_key": idempotency_key or str(uuid.uuid4()),
+            "metadata": metadata,
+            **more,
+        }
+        given = {name: value for name, value in body.items() if value is not None}
+        path = f"{self._project}/memory/turns"
+        answer = await self._wire.call("POST", path, idempotent=True, json=given)
+        return cast(RecordedTurn, _with(answer, "id", "turn_seq"))
+
+    async def memories(
+        self, *, user_id: str, type: str | None = None, include_history: bool = False
+    ) -> Sequence[MemoryDocument]:
+        """Return what is remembered of a user, with evidence, and former versions if asked."""
+        query = _query(user_id=user_id, type=type, include_history=include_history or None)
+        answer = await self._wire.call("GET", "/api/v1/admin/memories", params=query)
+        return cast(Sequence[MemoryDocument], _with(answer, "memories")["memories"])
+
+    async def flush(self, *, session_id: str | None = None, user_id: str | None = None) -> Flushed:
+        """Promote the unpromoted turns of a session, a user, or everybody, now."""
+        body = _query(session_id=session_id, user_id=user_id)
+        answer = await self._wire.call("POST", "/api/v1/admin/flush", json=body)
+        return cast(Flushed, _with(answer, "snapshots", "jobs"))
+
+    async def queue_stats(self) -> QueueStats:
+        """Return how much background work there is."""
+        answer = await self._wire.call("GET", f"{self._project}/memory/worker/queueStats")
+        return cast(QueueStats, _with(answer, "queued", "running", "failed"))
+
+    async def jobs(self, *, state: str | None = None, limit: int | None = None) -> JobList:
+        """Return jobs, the newest first, and how many there are of each state."""
+        query = _query(state=state, limit=limit)
+        answer = await self._wire.call("GET", "/api/v1/admin/jobs", params=query)
+        return cast(JobList, _with(answer, "jobs", "counts"))
+
+    async def retry_job(self, job_id: str) -> JobDocument:
+        """Queue a failed job again."""
+        path = f"/api/v1/admin/jobs/{quote(job_id, safe='')}/retry"
+        return cast(JobDocument, await self._wire.call("POST", path))
+
+    async def erase(self, user_id: str) -> Erased:
+        """Remove everything of a user for good."""
+        query = _query(user_id=user_id)
+        return cast(Erased, await self._wire.call("DELETE", "/api/v1/admin/scope", params=query))
+
+    async def token(self, client_id: str, client_secret: str) -> Token:
+        """Exchange a service account's credentials for an access token."""
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": client_id,
+            "client_secret": client_secret,
+        }
+        answer = await self._wire.call("POST", "/api/v1/oauth/token", data=form)
+        return cast(Token, _with(answer, "access_token"))
+
+    async def create_account(
+        self,
+        *,
+        name: str,
+        role: str,
+        description: str = "",
+        secret_expires_after_hours: int | None = None,
+    ) -> IssuedAccount:
+        """Make a service account; its secret is told only now."""
+        body = {"name": name, "description": description, "roles": [role]}
+        body |= _query(secret_expires_after_hours=secret_expires_after_hours)
+        answer = await self._wire.call("POST", self._accounts(), json=body)
+        return cast(IssuedAccount, _with(answer, "client_secret", "service_account"))
+
+    async def accounts(self) -> Sequence[AccountDocument]:
+        """Return the project's service accounts."""
+        answer = await self._wire.call("GET", self._accounts())
+        key = "service_accounts"
+        return cast(Sequence[AccountDocument], _with(answer, key)[key])
+
+    async def account(self, client_id: str) -> AccountDocument:
+        """Return one service account."""
+        answer = await self._wire.call("GET", self._accounts(client_id))
+        return cast(AccountDocument, answer.get("service_account", answer))
+
+    async def set_ip_access_list(self, client_id: str, addresses: Sequence[str]) -> None:
+        """Replace the list of addresses the account may call from; empty: from anywhere."""
+        path = self._accounts(client_id) + "/ip-access-list"
+        await self._wire.call("PUT", path, json={"ip_access_list": list(addresses)})
+
+    async def rotate_account(
+        self, client_id: str, *, secret_expires_after_hours: int | None = None
+    ) -> IssuedAccount:
+        """Give a service account a new secret; the former one stays valid for its grace."""
+        body = _query(secret_expires_after_hours=secret_expires_after_hours)
+        path = self._accounts(client_id) + "/rotate"
+        answer = await self._wire.call("POST", path, json=body)
+        return cast(IssuedAccount, _with(answer, "client_secret"))
+
+    async def delete_account(self, client_id: str) -> Mapping[str, Any]:
+        """Remove a service account; its tokens are refused from the next request on."""
+        return await self._wire.call("DELETE", self._accounts(client_id))
+
+    async def invoke(
+        self,
+        message: str,
+        *,
+        workspace: str = "local",
+        payload: Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+    ) -> InvokeAnswer:
+        """Ask the agent, and return its answer whole."""
+        body = {"message": message} | _query(
+            payload=payload, user_id=user_id, session_id=session_id
+        )
+        response = await self._wire.send("POST", self._workspace(workspace, "invoke"), json=body)
+        answer = checked(response, "invoke")
+        if not answer.get("session_id"):
+            answer["session_id"] = response.headers.get("x-session-id")
+        return cast(InvokeAnswer, _with(answer, "response"))
+
+    async def invoke_stream(
+        self,
+        message: str,
+        *,
+        workspace: str = "local",
+        payload: Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+    ) -> AsyncIterator[StreamFrame]:
+        """Ask the agent, and yield its answer as it comes; a frame of type `error` ends it."""
+        body = {"message": message} | _query(
+            payload=payload, user_id=user_id, session_id=session_id
+        )
+        path = self._workspace(workspace, "invokeStream")
+        async with self._wire.stream(path, json=body) as response:
+            async for frame in _frames(response.aiter_lines()):
+                yield frame
+
+    def _accounts(self, client_id: str | None = None) -> str:
+        tail = "" if client_id is None else f"/{quote(client_id, safe='')}"
+        return f"{self._project}/service-accounts{tail}"
+
+    def _workspace(self, workspace: str, verb: str) -> str:
+        return f"{self._project}/workspaces/{quote(workspace, safe='')}/{verb}"
+
+
+def _query(**values: Any) -> dict[str, Any]:
+    """Return the values that are given, in the spelling of query strings and bodies."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _with(answer: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the answer if it has what it must have."""
+    missing = [key for key in keys if key not in answer]
+    if missing:
+        raise MemoryServerError(f"The server's answer has no {', '.join(missing)}")
+    return answer
+
+
+async def _frames(lines: AsyncIterator[str]) -> AsyncIterator[StreamFrame]:
+    """Yield the frames of a stream of server-sent events."""
+    event: list[str] = []
+    async for line in lines:
+        if line:
+            event.append(line)
+            continue
+        frame = _frame(event)
+        event = []
+        if frame is not None:
+            yield frame
+    frame = _frame(event)
+    if frame is not None:
+        yield frame
+
+
+def _frame(event: list[str]) -> StreamFrame | None:
+    data = data_of(event)
+    if data is None or data == "[DONE]":
+        return None
+    try:
+        frame = json.loads(data)
+    except ValueError as error:
+        raise MemoryServerError("The server sent a frame that is not JSON") from error
+    return cast(StreamFrame, _with(frame, "chunk_type"))

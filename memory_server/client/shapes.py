@@ -1,0 +1,181 @@
+"""What travels over the wire, as the client hands it out: JSON objects with known keys."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+
+class RecordedTurn(TypedDict):
+    """The server's receipt for a turn."""
+
+    id: str
+    session_id: str
+    turn_seq: int
+    acknowledged: bool
+    has_embedding: bool
+    duplicate: NotRequired[bool]
+    """Whether the idempotency key was known, so that nothing was written."""
+
+
+class QueueStats(TypedDict):
+    """How much background work there is on the whole server."""
+
+    queued: int
+    running: int
+    failed: int
+
+
+class EvidenceTurn(TypedDict):
+    """A turn a memory was learned from."""
+
+    id: str
+    turn_seq: int
+    role: str
+    content: str
+
+
+class EvidenceDocument(TypedDict):
+    """Where a memory comes from."""
+
+    snapshot_id: str
+    session_id: str
+    turns: Sequence[EvidenceTurn]
+    extractor: str
+    learned_at: str
+
+
+class VersionDocument(TypedDict):
+    """One former version of a memory."""
+
+    version: int
+    content: str
+    valid_from: str
+    valid_to: str | None
+
+
+class EventTimeDocument(TypedDict):
+    """When the thing remembered took place."""
+
+    start: str
+    end: str
+    words: str
+
+
+class MemoryDocument(TypedDict):
+    """A memory with where it comes from and what it said before."""
+
+    id: str
+    type: str
+    content: str
+    user_id: str | None
+    visibility: str
+    version: int
+    is_latest: bool
+    valid_from: str
+    valid_to: str | None
+    reinforcement_count: int
+    event_time: NotRequired[EventTimeDocument | None]
+    evidence: NotRequired[Sequence[EvidenceDocument]]
+    history: NotRequired[Sequence[VersionDocument]]
+    label: NotRequired[str]
+    title: NotRequired[str]
+    domain: NotRequired[str]
+    term: NotRequired[str]
+    procedure: NotRequired[str]
+
+
+class Flushed(TypedDict):
+    """What a flush promoted."""
+
+    snapshots: int
+    jobs: int
+
+
+class JobDocument(TypedDict):
+    """One job of the queue."""
+
+    id: str
+    kind: str
+    type: NotRequired[str | None]
+    state: str
+    attempts: int
+    user_id: str | None
+    session_id: NotRequired[str | None]
+    due_at: str
+    error_code: str | None
+    error: str | None
+    result: NotRequired[Mapping[str, Any]]
+
+
+class JobCountsDocument(TypedDict):
+    """Jobs by state."""
+
+    queued: int
+    running: int
+    failed: int
+    done: int
+
+
+class JobList(TypedDict):
+    """Jobs, the newest first, and how many there are of each state."""
+
+    jobs: Sequence[JobDocument]
+    counts: JobCountsDocument
+
+
+class Token(TypedDict):
+    """An access token."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+
+
+class AccountDocument(TypedDict):
+    """A service account; never its secret."""
+
+    client_id: str
+    name: str
+    is_active: bool
+    description: NotRequired[str]
+    roles: NotRequired[Sequence[str]]
+    ip_access_list: NotRequired[Sequence[str]]
+    created_at: NotRequired[str]
+    secret_expires_at: NotRequired[str | None]
+    last_used_at: NotRequired[str | None]
+
+
+class IssuedAccount(TypedDict):
+    """A service account and its new secret, which is told only now."""
+
+    client_secret: str
+    service_account: AccountDocument
+
+
+class InvokeAnswer(TypedDict):
+    """What the agent answered, and as whom it remembered."""
+
+    success: bool
+    response: str
+    execution_id: str
+    status: str
+    session_id: NotRequired[str | None]
+    user_id: NotRequired[str | None]
+    identity: NotRequired[Mapping[str, Any]]
+    warnings: NotRequired[Sequence[str]]
+    answered_by: NotRequired[str]
+    context: NotRequired[Mapping[str, Any]]
+
+
+class StreamFrame(TypedDict):
+    """One frame of a streamed answer: `text`, `step`, `done` or `error`."""
+
+    chunk_type: str
+    content: NotRequired[str | None]
+    metadata: NotRequired[Mapping[str, Any] | None]
+    execution_id: NotRequired[str | None]
+
+
+class Erased(TypedDict, total=False):
+    """What an erasure removed, by kind."""
+
+    deleted: Mapping[str, int]
