@@ -4,12 +4,42 @@ A document from a client is parsed into these values; from there on nothing a us
 ever read as an operator or as part of a query's text.
 """
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any, Literal
+
+from memory_server.errors import InvalidFilter, UndeclaredPath
 
 Scalar = str | int | float | bool | datetime | None
+
+Kind = Literal["string", "number", "boolean", "date"]
+"""The declared type of a metadata key."""
+
+MAX_DEPTH = 8
+"""Nested $and/$or/$nor."""
+MAX_COMPARISONS = 100
+MAX_VALUES = 1000
+"""Values of one $in or $nin."""
+MAX_TEXT = 4096
+"""Characters of one value."""
+
+RESERVED = frozenset(
+    (
+        "org_id",
+        "user_id",
+        "project_id",
+        "session_id",
+        "visibility",
+        "deleted",
+        "is_latest",
+        "has_embedding",
+    )
+)
+"""Fields that the server itself decides on; no filter may name them."""
 
 
 class Operator(StrEnum):
@@ -58,3 +88,294 @@ class Clauses:
 
 
 Filter = Comparison | Clauses
+
+NOTHING = Comparison("metadata", Operator.IN, ())
+"""The filter that matches no document."""
+
+_KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
+    (type(None), "null"),
+    (bool, "boolean"),
+    ((int, float), "number"),
+    (str, "string"),
+    (datetime, "date"),
+    ((list, tuple), "a list"),
+)
+"""What values are called; a bool is an int too, so it comes first."""
+
+_RANGES = {Operator.GT, Operator.GTE, Operator.LT, Operator.LTE}
+_SEGMENT = re.compile(r"[\w-]+")
+
+
+def parse_filter(document: Mapping[str, Any], *, declared: Mapping[str, Kind]) -> Filter:
+    """Return the filter a client wrote; an empty document matches everything.
+
+    `declared` maps each bare key (`tier`, `address.city`) to its type; the document names it
+    as `metadata.tier`. `agent_id` may always be named. Raises `UndeclaredPath` for any other
+    path and `InvalidFilter` for anything outside the language.
+    """
+    return _Parser(_strict_paths(declared)).parse(document)
+
+
+def parse_lenient(
+    document: Mapping[str, Any] | None, *, declared: Mapping[str, Kind] | None = None
+) -> tuple[Filter | None, list[str]]:
+    """Return a filter whose paths are not checked, and warnings about what it will not do.
+
+    An undeclared `metadata.` path is compared as it is; any other path matches nothing, and so
+    does a document outside the language: a filter that is not understood never widens a result.
+    """
+    if not document:
+        return None, []
+    warnings: list[str] = []
+    try:
+        return _Parser(_lenient_paths(declared or {}, warnings)).parse(document), warnings
+    except InvalidFilter as error:
+        return NOTHING, [f"metadata_filter matches nothing: {error}"]
+
+
+def matches(condition: Filter, document: Mapping[str, Any]) -> bool:
+    """Return whether a document passes, by MongoDB's rules; kinds of values never compare equal."""
+    if isinstance(condition, Comparison):
+        present, values = _values_at(document, condition.path)
+        return _TESTS[condition.operator](condition.value, values, present)
+    passed = (matches(part, document) for part in condition.filters)
+    match condition.connective:
+        case Connective.AND:
+            return all(passed)
+        case Connective.OR:
+            return any(passed)
+        case Connective.NOR:
+            return not any(passed)
+
+
+def parse_date(text: str) -> datetime | None:
+    """Return the moment an ISO 8601 text names (UTC where it has no offset), or None."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A path that may be compared; with no kind, values are taken as they come."""
+
+    name: str
+    kind: Kind | None = None
+    never: bool = False
+
+
+_Paths = Callable[[str], _Path]
+
+
+def _strict_paths(declared: Mapping[str, Kind]) -> _Paths:
+    accepted = _accepted(declared)
+
+    def resolve(name: str) -> _Path:
+        if name not in accepted:
+            raise UndeclaredPath(_explain(name, accepted))
+        return _Path(name, accepted[name])
+
+    return resolve
+
+
+def _lenient_paths(declared: Mapping[str, Kind], warnings: list[str]) -> _Paths:
+    accepted = _accepted(declared)
+
+    def resolve(name: str) -> _Path:
+        if name in accepted:
+            return _Path(name, accepted[name])
+        literal = _is_metadata(name)
+        outcome = (
+            "documents that have no such key do not match" if literal else "it matches nothing"
+        )
+        warnings.append(f"{_explain(name, accepted)}; {outcome}")
+        return _Path(name, never=not literal)
+
+    return resolve
+
+
+def _accepted(declared: Mapping[str, Kind]) -> dict[str, Kind]:
+    accepted: dict[str, Kind] = {"agent_id": "string"}
+    return accepted | {f"metadata.{key}": kind for key, kind in sorted(declared.items())}
+
+
+def _is_metadata(name: str) -> bool:
+    first, *keys = name.split(".")
+    return first == "metadata" and bool(keys) and all(_SEGMENT.fullmatch(key) for key in keys)
+
+
+def _explain(name: str, accepted: Mapping[str, Kind]) -> str:
+    what = "is reserved for the server" if name in RESERVED else "is not a declared filter path"
+    meant = f": did you mean metadata.{name}?" if f"metadata.{name}" in accepted else ""
+    paths = ", ".join(f"{path} ({kind})" for path, kind in accepted.items())
+    return f"{_shown(name)} {what}{meant} (accepted paths: {paths})"
+
+
+def _shown(name: object) -> str:
+    text = repr(name)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class _Parser:
+    """Reads one document, counting as it goes."""
+
+    def __init__(self, paths: _Paths) -> None:
+        self._paths = paths
+        self._comparisons = 0
+
+    def parse(self, document: Any, depth: int = 0) -> Filter:
+        if not isinstance(document, Mapping):
+            raise InvalidFilter(f"a filter is an object, not {_kind_of(document)}")
+        if depth > MAX_DEPTH:
+            raise InvalidFilter(f"the filter is nested deeper than {MAX_DEPTH} levels")
+        parts = [
+            part for name, value in document.items() for part in self._part(name, value, depth)
+        ]
+        return parts[0] if len(parts) == 1 else Clauses(Connective.AND, tuple(parts))
+
+    def _part(self, name: str, value: Any, depth: int) -> Iterator[Filter]:
+        if not name.startswith("$"):
+            yield from self._field(self._paths(name), value)
+            return
+        connective = _connective(name)
+        if not isinstance(value, list) or not value:
+            raise InvalidFilter(f"{name} takes a list of at least one filter")
+        yield Clauses(connective, tuple(self.parse(part, depth + 1) for part in value))
+
+    def _field(self, path: _Path, value: Any) -> Iterator[Filter]:
+        if not isinstance(value, Mapping):
+            yield self._comparison(path, Operator.EQ, value)
+            return
+        if not value:
+            raise InvalidFilter(f"{path.name} is compared with an empty object")
+        for name, operand in value.items():
+            yield self._comparison(path, _operator(path, name), operand)
+
+    def _comparison(self, path: _Path, operator: Operator, operand: Any) -> Filter:
+        self._comparisons += 1
+        if self._comparisons > MAX_COMPARISONS:
+            raise InvalidFilter(f"the filter has more than {MAX_COMPARISONS} comparisons")
+        comparison = Comparison(path.name, operator, _operand(path, operator, operand))
+        return NOTHING if path.never else comparison
+
+
+def _connective(name: str) -> Connective:
+    try:
+        return Connective(name)
+    except ValueError:
+        raise InvalidFilter(
+            f"{_shown(name)} is not an operator here; allowed: {', '.join(Connective)}, or a path"
+        ) from None
+
+
+def _operator(path: _Path, name: Any) -> Operator:
+    try:
+        return Operator(name)
+    except ValueError:
+        raise InvalidFilter(
+            f"{path.name}: {_shown(name)} is not an operator; allowed: {', '.join(Operator)}"
+        ) from None
+
+
+def _operand(path: _Path, operator: Operator, operand: Any) -> Scalar | tuple[Scalar, ...]:
+    if operator is Operator.EXISTS:
+        if not isinstance(operand, bool):
+            raise InvalidFilter(f"{path.name}: $exists takes true or false")
+        return operand
+    if operator in (Operator.IN, Operator.NIN):
+        return tuple(_scalar(path, value) for value in _listed(path, operator, operand))
+    value = _scalar(path, operand)
+    if operator in _RANGES:
+        _check_range(path, operator, value)
+    return value
+
+
+def _listed(path: _Path, operator: Operator, operand: Any) -> list[Any]:
+    if not isinstance(operand, list):
+        raise InvalidFilter(f"{path.name}: {operator} takes a list, not {_kind_of(operand)}")
+    if len(operand) > MAX_VALUES:
+        raise InvalidFilter(f"{path.name}: {operator} takes at most {MAX_VALUES} values")
+    return operand
+
+
+def _check_range(path: _Path, operator: Operator, value: Scalar) -> None:
+    if path.kind in ("string", "boolean"):
+        raise InvalidFilter(
+            f"{path.name}: {operator} needs a number or date key, and this key is a {path.kind}"
+        )
+    if value is None or isinstance(value, bool):
+        raise InvalidFilter(f"{path.name}: {operator} cannot be used with {_kind_of(value)}")
+
+
+def _scalar(path: _Path, value: Any) -> Scalar:
+    kind = _kind_of(value)
+    if kind == "null" or (path.kind is None and kind in ("string", "number", "boolean")):
+        return _within_limits(path, value)
+    if path.kind == "date" and kind == "string":
+        if (moment := parse_date(value)) is None:
+            raise InvalidFilter(f"{path.name} takes a date like 2026-01-31 or 2026-01-31T12:00:00Z")
+        return moment
+    if kind == path.kind:
+        return _within_limits(path, value)
+    raise InvalidFilter(f"{path.name} takes a {path.kind or 'scalar'} value, not {kind}")
+
+
+def _within_limits(path: _Path, value: Scalar) -> Scalar:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise InvalidFilter(f"{path.name}: a value is at most {MAX_TEXT} characters long")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InvalidFilter(f"{path.name}: a whole number has at most 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidFilter(f"{path.name}: a number is finite")
+    return value
+
+
+def _kind_of(value: object) -> str:
+    return next((name for types, name in _KINDS if isinstance(value, types)), "an object")
+
+
+def _values_at(document: Mapping[str, Any], path: str) -> tuple[bool, Sequence[Any]]:
+    """Return whether the path is there, and what stands at its end, element by element."""
+    found: Any = document
+    for key in path.split("."):
+        if not isinstance(found, Mapping) or key not in found:
+            return False, ()
+        found = found[key]
+    return True, found if isinstance(found, list | tuple) else (found,)
+
+
+def _equal(wanted: Scalar, values: Sequence[Any], present: bool) -> bool:  # noqa: FBT001 one table, one shape
+    if wanted is None:
+        return not present or any(value is None for value in values)
+    return any(found == operand for found, operand in _comparable(wanted, values))
+
+
+def _comparable(wanted: Any, values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the values that are of the operand's kind; stored dates are ISO texts."""
+    for value in values:
+        found = (
+            parse_date(value) if isinstance(wanted, datetime) and isinstance(value, str) else value
+        )
+        if found is not None and _kind_of(found) == _kind_of(wanted):
+            yield found, wanted
+
+
+def _among(wanted: Any, values: Sequence[Any], present: bool) -> bool:  # noqa: FBT001 see _equal
+    return any(_equal(one, values, present) for one in wanted)
+
+
+_Test = Callable[[Any, Sequence[Any], bool], bool]
+
+_TESTS: Mapping[Operator, _Test] = {
+    Operator.EQ: _equal,
+    Operator.NE: lambda wanted, values, present: not _equal(wanted, values, present),
+    Operator.IN: _among,
+    Operator.NIN: lambda wanted, values, present: not _among(wanted, values, present),
+    Operator.GT: lambda wanted, values, _: any(a > b for a, b in _comparable(wanted, values)),
+    Operator.GTE: lambda wanted, values, _: any(a >= b for a, b in _comparable(wanted, values)),
+    Operator.LT: lambda wanted, values, _: any(a < b for a, b in _comparable(wanted, values)),
+    Operator.LTE: lambda wanted, values, _: any(a <= b for a, b in _comparable(wanted, values)),
+    Operator.EXISTS: lambda wanted, _, present: present is wanted,
+}

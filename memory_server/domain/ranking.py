@@ -1,0 +1,233 @@
+"""From what the legs of a search found to one order.
+
+Scores are anchored absolutely, never to the other finds of the same list, so that a score
+means the same in every source and every request of one mode: clients merge several searches
+by it. A cosine is measured between what unrelated texts have in its space and what equal
+ones have. BM25 has no such anchors; it is measured against the best find, and the best find
+by how much of the query it covers.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.embedding import EmbeddingSpace
+
+NEAR_DUPLICATE = 0.9
+"""Share of common words from which two texts say the same."""
+
+RECENCY = 0.2
+"""Share of its score that the oldest find loses when the query asks for the present."""
+
+_PRESENT = re.compile(
+    r"\b(?:now|nowadays|current|currently|latest|presently|these days|most recent(?:ly)?"
+    r"|at the moment|as of today|ahora|actualmente|hoy en d[ií]a)\b",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"\w+")
+_NEGATIONS = frozenset(
+    ("no", "not", "never", "none", "nothing", "without", "neither", "nor", "cannot", "nunca", "sin")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each leg of a hybrid search counts."""
+
+    vector: float = 0.7
+    text: float = 0.3
+
+
+HYBRID = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One find with its score, 0 to 1."""
+
+    id: str
+    score: float
+
+
+def coverage(terms: Collection[str], words: Collection[str]) -> float:
+    """Return the share of distinct query terms among a text's words; 0 where there are no terms."""
+    distinct = set(terms)
+    return len(distinct & set(words)) / len(distinct) if distinct else 0.0
+
+
+def normalise_text(hits: Mapping[str, float], covered: float) -> dict[str, float]:
+    """Return BM25 scores as 0 to 1: the best find has `covered`, the others their part of it."""
+    best = max(hits.values(), default=0.0)
+    if best <= 0:
+        return dict.fromkeys(hits, 0.0)
+    return {name: max(score, 0.0) / best * covered for name, score in hits.items()}
+
+
+def normalise_vector(hits: Mapping[str, float], space: EmbeddingSpace) -> dict[str, float]:
+    """Return cosines as 0 to 1 between the space's `unrelated` and `same`."""
+    width = space.same - space.unrelated
+    return {
+        name: min(max((cosine - space.unrelated) / width, 0.0), 1.0)
+        for name, cosine in hits.items()
+    }
+
+
+def fuse(
+    *,
+    text: Mapping[str, float] | None = None,
+    vector: Mapping[str, float] | None = None,
+    covered: float = 1.0,
+    space: EmbeddingSpace | None = None,
+    weights: Weights = HYBRID,
+) -> list[Ranked]:
+    """Return the finds of one source, the best first: the weighted sum of the normalised legs.
+
+    `text` holds BM25 by id, `vector` cosines by id in `space`; a leg that was not asked is
+    None, and the other then counts alone. A find missing from a leg has 0 there. Equal scores
+    are told apart by the raw ones, which clipping does not touch, then by id.
+    """
+    words = normalise_text(text, covered) if text is not None else None
+    meaning = normalise_vector(vector, space) if vector is not None and space else None
+    shares = _shares(words, meaning, weights)
+    scores = {
+        name: sum(leg.get(name, 0.0) * share for leg, share in shares)
+        for name in {name for leg, _ in shares for name in leg}
+    }
+    return [
+        Ranked(name, scores[name]) for name in sorted(scores, key=_ScoreOrder(scores, vector, text))
+    ]
+
+
+def merge_sources(sources: Iterable[Sequence[Chunk]]) -> list[Chunk]:
+    """Return the chunks of several sources in one order.
+
+    Chunks without a score (turns that were asked for as they stand) come first and keep their
+    order; the rest follow by score, ties by source and id.
+    """
+    chunks = [chunk for source in sources for chunk in source]
+    unranked = [chunk for chunk in chunks if chunk.score is None]
+    ranked = [chunk for chunk in chunks if chunk.score is not None]
+    return unranked + sorted(ranked, key=_rank)
+
+
+def drop_near_duplicates(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks without those that repeat a better one, in the order given.
+
+    A repeat has the same text, or nearly the same words with the same numbers and negations.
+    Letter case tells texts apart. Turns are a record of what was said, and all stay.
+    """
+    texts = {id(chunk): _Text.of(chunk.content) for chunk in chunks}
+    seen = _Seen(Counter(word for text in texts.values() for word in text.words))
+    dropped = set()
+    for chunk in sorted(chunks, key=_rank):
+        if chunk.source is not Source.STM and not seen.add(texts[id(chunk)]):
+            dropped.add(id(chunk))
+    return [chunk for chunk in chunks if id(chunk) not in dropped]
+
+
+def asks_for_present(query: str) -> bool:
+    """Return whether a query wants what holds now rather than what held once."""
+    return _PRESENT.search(query) is not None
+
+
+def prefer_recent(chunks: Sequence[Chunk], *, strength: float = RECENCY) -> list[Chunk]:
+    """Return scored chunks in a new order: older ones lose up to `strength` of their score.
+
+    The newest keeps its score, the oldest loses all of `strength`, the others by their place
+    in time between the two.
+    """
+    if not chunks:
+        return []
+    moments = [chunk.timestamp.timestamp() for chunk in chunks]
+    newest, span = max(moments), max(moments) - min(moments)
+    aged = [
+        _aged(chunk, strength * (newest - moment) / span if span else 0.0)
+        for chunk, moment in zip(chunks, moments, strict=True)
+    ]
+    return sorted(aged, key=_rank)
+
+
+def _aged(chunk: Chunk, loss: float) -> Chunk:
+    return chunk if chunk.score is None else replace(chunk, score=chunk.score * (1 - loss))
+
+
+def _shares(
+    words: Mapping[str, float] | None, meaning: Mapping[str, float] | None, weights: Weights
+) -> list[tuple[Mapping[str, float], float]]:
+    asked = [(words, weights.text), (meaning, weights.vector)]
+    legs = [(leg, weight) for leg, weight in asked if leg is not None]
+    total = sum(weight for _, weight in legs)
+    return [(leg, weight / total) for leg, weight in legs]
+
+
+class _ScoreOrder:
+    """Sort key: score, then the raw scores, then id."""
+
+    def __init__(self, scores: Mapping[str, float], *raw: Mapping[str, float] | None) -> None:
+        self._legs = [scores, *(leg for leg in raw if leg is not None)]
+
+    def __call__(self, name: str) -> tuple[float | str, ...]:
+        return (*(-leg.get(name, float("-inf")) for leg in self._legs), name)
+
+
+def _rank(chunk: Chunk) -> tuple[float, str, str]:
+    return -(chunk.score or 0.0), chunk.source.value, chunk.id
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What of a text decides whether it repeats another."""
+
+    plain: str
+    words: frozenset[str]
+    must_agree: frozenset[str]
+
+    @classmethod
+    def of(cls, content: str) -> "_Text":
+        plain = " ".join(unicodedata.normalize("NFKC", content).split()).rstrip(" .!")
+        found = _WORDS.findall(plain.replace("n't", " not"))
+        must_agree = {word for word in found if word.lower() in _NEGATIONS or _has_digit(word)}
+        return cls(plain, frozenset(found), frozenset(must_agree))
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
+
+
+class _Seen:
+    """The texts kept so far.
+
+    Two texts that share nearly all words also share one of their rarest few, so only texts
+    filed under such a word are compared.
+    """
+
+    def __init__(self, frequency: Mapping[str, int]) -> None:
+        self._frequency = frequency
+        self._plain: set[str] = set()
+        self._filed: dict[str, list[_Text]] = {}
+
+    def add(self, text: _Text) -> bool:
+        """Keep a text unless it repeats one that was kept; return whether it was new."""
+        rarest = self._rarest(text.words)
+        others = (other for word in rarest for other in self._filed.get(word, ()))
+        if text.plain in self._plain or any(_repeats(text, other) for other in others):
+            return False
+        self._plain.add(text.plain)
+        for word in rarest:
+            self._filed.setdefault(word, []).append(text)
+        return True
+
+    def _rarest(self, words: frozenset[str]) -> list[str]:
+        ordered = sorted(words, key=lambda word: (self._frequency[word], word))
+        needed = len(words) - int(len(words) * NEAR_DUPLICATE) + 1
+        return ordered[:needed]
+
+
+def _repeats(one: _Text, other: _Text) -> bool:
+    if one.must_agree != other.must_agree:
+        return False
+    common = len(one.words & other.words)
+    return common >= NEAR_DUPLICATE * len(one.words | other.words)

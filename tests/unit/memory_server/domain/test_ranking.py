@@ -1,0 +1,225 @@
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.ranking import (
+    Ranked,
+    Weights,
+    asks_for_present,
+    coverage,
+    drop_near_duplicates,
+    fuse,
+    merge_sources,
+    normalise_text,
+    normalise_vector,
+    prefer_recent,
+)
+from tests.unit.memory_server.domain.chunks import a_chunk, a_turn
+
+SPACE = EmbeddingSpace(model="m", dimension=3, unrelated=0.2, same=0.8)
+
+
+def ids(ranked: Sequence[Ranked] | Sequence[Chunk]) -> list[str]:
+    return [one.id for one in ranked]
+
+
+@pytest.mark.parametrize(
+    ("cosine", "score"), [(-1.0, 0.0), (0.2, 0.0), (0.5, 0.5), (0.8, 1.0), (1.0, 1.0)]
+)
+def test_a_cosine_is_measured_between_unrelated_and_same(cosine: float, score: float) -> None:
+    assert normalise_vector({"a": cosine}, SPACE)["a"] == pytest.approx(score)
+
+
+def test_the_best_text_hit_scores_what_it_covers_of_the_query() -> None:
+    assert normalise_text({"a": 8.0, "b": 2.0}, 0.5) == {"a": 0.5, "b": 0.125}
+
+
+@pytest.mark.parametrize("hits", [{}, {"a": 0.0}])
+def test_text_hits_without_any_score_count_nothing(hits: dict[str, float]) -> None:
+    assert normalise_text(hits, 1.0) == dict.fromkeys(hits, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("terms", "words", "share"),
+    [(["a", "b", "a"], ["b", "c"], 0.5), ([], ["b"], 0.0), (["a"], ["a"], 1.0)],
+)
+def test_coverage_is_a_share_of_distinct_terms(
+    terms: list[str], words: list[str], share: float
+) -> None:
+    assert coverage(terms, words) == share
+
+
+def test_the_fused_score_is_the_weighted_sum() -> None:
+    ranked = fuse(
+        text={"both": 4.0, "words": 8.0}, vector={"both": 0.8, "meaning": 0.5}, space=SPACE
+    )
+
+    assert ids(ranked) == ["both", "meaning", "words"]
+    assert [one.score for one in ranked] == pytest.approx([0.7 + 0.15, 0.35, 0.3])
+
+
+def test_the_weights_can_be_given() -> None:
+    ranked = fuse(
+        text={"words": 1.0},
+        vector={"meaning": 0.8},
+        space=SPACE,
+        weights=Weights(vector=0.4, text=0.6),
+    )
+
+    assert ids(ranked) == ["words", "meaning"]
+
+
+def test_a_single_leg_counts_alone() -> None:
+    assert fuse(text={"a": 5.0}, covered=0.5)[0].score == 0.5
+    assert fuse(vector={"a": 0.5}, space=SPACE)[0].score == pytest.approx(0.5)
+
+
+def test_a_leg_that_found_nothing_still_counts() -> None:
+    assert fuse(text={"a": 5.0}, vector={}, space=SPACE)[0].score == pytest.approx(0.3)
+
+
+def test_scores_that_clipping_made_equal_keep_the_order_of_the_cosines() -> None:
+    assert ids(fuse(vector={"a": 0.85, "b": 0.95, "c": -0.5, "d": 0.1}, space=SPACE)) == [
+        "b",
+        "a",
+        "d",
+        "c",
+    ]
+
+
+def test_equal_finds_are_ordered_by_id() -> None:
+    assert ids(fuse(text={"b": 1.0, "c": 1.0, "a": 1.0})) == ["a", "b", "c"]
+
+
+cosines = st.dictionaries(st.text("abcd", min_size=1, max_size=2), st.floats(-1, 1))
+bm25 = st.dictionaries(st.text("abcd", min_size=1, max_size=2), st.floats(0, 100))
+
+
+@given(bm25, cosines, st.floats(0, 1))
+def test_scores_lie_between_0_and_1_and_everything_found_is_ranked_once(
+    text: dict[str, float], vector: dict[str, float], covered: float
+) -> None:
+    ranked = fuse(text=text, vector=vector, covered=covered, space=SPACE)
+
+    assert sorted(ids(ranked)) == sorted(text.keys() | vector.keys())
+    assert all(0 <= one.score <= 1 + 1e-9 for one in ranked)
+    assert ranked == sorted(ranked, key=lambda one: -one.score)
+
+
+@given(cosines, st.floats(-1, 1))
+def test_a_cosine_scores_the_same_whatever_else_is_found(
+    others: dict[str, float], cosine: float
+) -> None:
+    alone = fuse(vector={"mine": cosine}, space=SPACE)[0].score
+
+    together = {one.id: one.score for one in fuse(vector={**others, "mine": cosine}, space=SPACE)}
+
+    assert together["mine"] == alone
+
+
+def test_sources_merge_by_score_with_ties_by_source_and_id() -> None:
+    facts = [a_chunk(id="b", score=0.9), a_chunk(id="a", score=0.5)]
+    episodes = [a_chunk(id="z", source=Source.EPISODIC, score=0.5)]
+
+    assert ids(merge_sources([facts, episodes])) == ["b", "z", "a"]
+
+
+def test_turns_that_were_not_ranked_come_first_in_their_order() -> None:
+    turns = [a_turn("later", seq=2), a_turn("sooner", seq=1)]
+
+    assert ids(merge_sources([[a_chunk()], turns])) == ["t2", "t1", "m1"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna lives in Oslo.", "Anna lives in Oslo."),
+        ("Anna lives in Oslo.", " Anna  lives in\nOslo"),
+        (
+            "Anna moved from Bergen to the old town of Oslo in spring",
+            "In spring Anna moved from Bergen to the old town of Oslo".replace("In", "in"),
+        ),
+    ],
+)
+def test_of_two_chunks_that_say_the_same_the_better_stays(one: str, other: str) -> None:
+    chunks = [a_chunk(one, id="low", score=0.2), a_chunk(other, id="high", score=0.9)]
+
+    assert ids(drop_near_duplicates(chunks)) == ["high"]
+
+
+LONG = "the customer of the north plant asked for a refund of all the pumps we sold"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna lives in Oslo", "Anna lives in Bergen"),
+        ("a gold customer", "a Gold customer"),
+        (f"{LONG} in 2024", f"{LONG} in 2025"),
+        (f"{LONG} and was paid", f"{LONG} and was not paid"),
+        (f"{LONG}, we did", f"{LONG}, we didn't"),
+    ],
+)
+def test_chunks_that_differ_in_what_matters_both_stay(one: str, other: str) -> None:
+    assert len(drop_near_duplicates([a_chunk(one, id="a"), a_chunk(other, id="b")])) == 2
+
+
+def test_a_repeat_in_another_source_is_dropped_and_the_order_stays() -> None:
+    chunks = [
+        a_chunk("Something else", id="x", score=0.1),
+        a_chunk(id="fact", score=0.4),
+        a_chunk(id="episode", source=Source.EPISODIC, score=0.6),
+    ]
+
+    assert ids(drop_near_duplicates(chunks)) == ["x", "episode"]
+
+
+def test_turns_are_never_dropped() -> None:
+    turns = [a_turn("ok", seq=1), a_turn("ok", seq=2)]
+
+    assert drop_near_duplicates([*turns, a_chunk("ok")]) == [*turns, a_chunk("ok")]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Where does Anna live now?", True),
+        ("her current job", True),
+        ("the LATEST price", True),
+        ("what does she do these days", True),
+        ("¿dónde vive ahora?", True),
+        ("¿Qué hace actualmente?", True),
+        ("what do you know about snow", False),
+        ("currents of the sea", False),
+        ("where did she live in 2019", False),
+    ],
+)
+def test_a_query_for_the_present_is_recognised(query: str, expected: bool) -> None:
+    assert asks_for_present(query) is expected
+
+
+def test_the_newer_of_two_equally_good_finds_comes_first() -> None:
+    old = a_chunk("Anna lives in Bergen", id="a", age=timedelta(days=90))
+    new = a_chunk("Anna lives in Oslo", id="b")
+
+    ranked = prefer_recent([old, new])
+
+    assert [(chunk.id, chunk.score) for chunk in ranked] == [("b", 0.5), ("a", pytest.approx(0.4))]
+
+
+def test_recency_does_not_lift_what_is_far_less_relevant() -> None:
+    chunks = [a_chunk(id="old", score=0.9, age=timedelta(days=9)), a_chunk(id="new", score=0.5)]
+
+    assert ids(prefer_recent(chunks)) == ["old", "new"]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_finds_of_one_moment_keep_their_scores(number: int) -> None:
+    chunks = [a_chunk(id=str(index)) for index in range(number)]
+
+    assert prefer_recent(chunks) == chunks
