@@ -1,0 +1,52 @@
+"""A turn's own time, as its source wrote it."""
+
+from typing import Any
+
+import pytest
+
+from memory_server.domain.source_times import source_time, without_header
+
+SOURCES: list[tuple[dict[str, Any], str, str | None]] = [
+    ({"timestamp": "2023-05-08T13:56:00Z"}, "", "2023-05-08T13:56:00+00:00"),
+    ({"timestamp": "2023-05-08T22:30:00-05:00"}, "", "2023-05-08T22:30:00-05:00"),
+    ({"timestamp": "2023-05-08 13:56"}, "", "2023-05-08T13:56:00+00:00"),
+    ({"date": "2023-05-08"}, "", "2023-05-08T00:00:00+00:00"),
+    ({"date": "1:56 pm on 8 May, 2023"}, "", "2023-05-08T13:56:00+00:00"),
+    ({"date": "12:09 am on 13 September, 2023"}, "", "2023-09-13T00:09:00+00:00"),
+    ({"date": "8 May 2023"}, "", "2023-05-08T00:00:00+00:00"),
+    ({"date": "Monday, May 8th, 2023 at 1 pm"}, "", "2023-05-08T13:00:00+00:00"),
+    ({"date": "2023/05/20 (Sat) 02:21"}, "", "2023-05-20T02:21:00+00:00"),
+    ({"date": "Mon, 8 May 2023 13:56:00 +0200"}, "", "2023-05-08T13:56:00+02:00"),
+    ({"date": "8 de mayo de 2023"}, "", "2023-05-08T00:00:00+00:00"),
+    ({"timestamp": 1683554160}, "", "2023-05-08T13:56:00+00:00"),
+    ({"timestamp": 1683554160000}, "", "2023-05-08T13:56:00+00:00"),
+    ({"timestamp": "1683554160"}, "", "2023-05-08T13:56:00+00:00"),
+    ({"timestamp": "soon", "date": "2023-05-08"}, "", "2023-05-08T00:00:00+00:00"),
+    ({}, "[2023-05-08 13:56] hello", "2023-05-08T13:56:00+00:00"),
+    ({}, "Date: 8 May 2023\nHello", "2023-05-08T00:00:00+00:00"),
+    ({}, "2023-05-08T13:56:00Z I went home", "2023-05-08T13:56:00+00:00"),
+    ({}, "8 May 2023\nHello", "2023-05-08T00:00:00+00:00"),
+    ({}, "I met her on 8 May 2023 in Rome", None),
+    ({}, "[note to self] hello", None),
+    ({}, "Hello", None),
+    ({"timestamp": True}, "", None),
+    ({"timestamp": 1e30}, "", None),
+    ({"timestamp": float("nan")}, "", None),
+    ({"date": "31 February 2023"}, "", None),
+    ({"date": ["8 May 2023"]}, "", None),
+    ({"date": "some time on 8 May 2023"}, "", None),
+]
+
+
+@pytest.mark.parametrize(("metadata", "content", "expected"), SOURCES)
+def test_source_tells_when_a_turn_was_said(
+    metadata: dict[str, Any], content: str, expected: str | None
+) -> None:
+    found = source_time(metadata, content)
+
+    assert (found and found.isoformat()) == expected
+
+
+def test_date_header_is_not_part_of_what_was_said() -> None:
+    assert without_header("[2023-05-08 13:56] I am home") == "I am home"
+    assert without_header("[2023] I am home") == "[2023] I am home"
