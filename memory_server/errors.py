@@ -36,12 +36,14 @@
     - ProviderUnavailable
     - ProviderRateLimited
     - KeyRejected
+    - KeyMissing
     - ProviderMissing
     - Refused
     - InvalidAnswer
     - InputTooLong
     - WrongDimension
   + AllSourcesFailed
+  + SourceNotIndexed
   + InvalidProjectConfig
 """
 
@@ -278,6 +280,13 @@ class KeyRejected(ProviderError):
     retryable = True
 
 
+class KeyMissing(ProviderError):
+    """The model provider needs a key, and none was found."""
+
+    code = "KEY_MISSING"
+    retryable = True
+
+
 class ProviderMissing(ProviderError):
     """The model cannot be loaded because what it needs is not installed."""
 
@@ -313,6 +322,12 @@ class AllSourcesFailed(MemoryServerError):
 
     code = "ALL_SOURCES_FAILED"
     retryable = True
+
+
+class SourceNotIndexed(MemoryServerError):
+    """The source has no index for the mode asked for."""
+
+    code = "SOURCE_NOT_INDEXED"
 
 
 class InvalidProjectConfig(MemoryServerError):

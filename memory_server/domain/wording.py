@@ -1,0 +1,49 @@
+"""Comparing what two sentences say by their wording alone."""
+
+import re
+import unicodedata
+
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "cannot", "without", "nobody", "nothing", "nunca", "jamás", "sin")
+)
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Return the words and numbers of a text, folded to lower case and composed form."""
+    return tuple(_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def normalised(text: str) -> str:
+    """Return the text without case, punctuation and spacing: equal for equal wording."""
+    return " ".join(tokens(text)) or " ".join(text.split())
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers a text names, dates and times included."""
+    return frozenset(_NUMBER.findall(text))
+
+
+def is_negated(text: str) -> bool:
+    """Whether the sentence denies what it says."""
+    return any(token in _NEGATIONS or token.endswith(("n't", "n\u2019t")) for token in tokens(text))
+
+
+def may_say_the_same(one: str, other: str) -> bool:
+    """Whether nothing in the wording tells two near texts apart: numbers, names, or a denial.
+
+    Embeddings put "two cats" beside "three cats" and "likes" beside "does not like"; wording
+    decides there.
+    """
+    return (
+        numbers(one) == numbers(other)
+        and is_negated(one) == is_negated(other)
+        and _names(one) == _names(other)
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return capitalised words that do not begin a sentence."""
+    inner = re.findall(r"(?<![.!?:]\s)(?<!^)\b[^\W\d_a-z][\w'\u2019-]+", text)
+    return frozenset(word.casefold() for word in inner if word[0].isupper())

@@ -1,0 +1,237 @@
+"""Decisions on one snapshot's candidates, carried out on paper before anything is stored.
+
+Later candidates of a snapshot meet the outcome of the earlier ones, so that two statements
+on the same matter in one conversation end as they would in two.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memory_server.domain.candidate import Candidate
+from memory_server.domain.embedding import Vector
+from memory_server.domain.memory import Episode, Evidence, Fact, Memory, MemoryType
+from memory_server.domain.reconciliation import Action, Decision, Neighbour, identity_of
+from memory_server.domain.scope import Visibility
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where all candidates of one snapshot come from."""
+
+    project_id: str
+    user_id: str | None
+    agent_id: str | None
+    session_id: str
+    snapshot_id: str
+    extractor: str
+    said: Mapping[str, datetime]
+    """When each turn was said, by turn id."""
+
+    def said_at(self, candidate: Candidate) -> datetime:
+        """Return when the candidate was last said."""
+        times = [self.said[turn] for turn in candidate.turn_ids if turn in self.said]
+        return max(times or self.said.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one candidate."""
+
+    action: Action
+    type: MemoryType
+    text: str
+    reason: str
+    memory_id: str | None = None
+    previous: str | None = None
+    """The text that an UPDATE replaced."""
+
+    def as_document(self) -> dict[str, str | None]:
+        """Return it as it is kept with the job and shown to operators."""
+        return {
+            "action": self.action.value,
+            "type": self.type.value,
+            "text": self.text,
+            "reason": self.reason,
+            "memory_id": self.memory_id,
+            "previous": self.previous,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One memory to be written."""
+
+    memory: Memory
+    is_new: bool
+    former_id: str | None = None
+    vector: Vector | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Workbench:
+    """Collects the changes of one snapshot."""
+
+    provenance: Provenance
+    now: datetime
+    new_id: Callable[[], str]
+    changes: list[Change] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    _current: dict[str, Memory] = field(default_factory=dict)
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+
+    def overlay(
+        self, candidate: Candidate, vector: Vector | None, stored: Sequence[Neighbour]
+    ) -> Sequence[Neighbour]:
+        """Return the neighbours as they are after the changes so far, the nearest first."""
+        known = {n.memory.id: n for n in stored}
+        for memory in self._current.values():
+            if memory.type is candidate.type:
+                near = known[memory.id].similarity if memory.id in known else 0.0
+                own = self._vectors.get(memory.id)
+                if vector is not None and own is not None:
+                    near = float(vector @ own)
+                known[memory.id] = Neighbour(memory, near)
+        live = (n for n in known.values() if n.memory.is_live)
+        return sorted(live, key=lambda n: (-n.similarity, n.memory.id))
+
+    def carry_out(self, candidate: Candidate, decision: Decision, vector: Vector | None) -> None:
+        """Note the change that the decision asks for, and its outcome."""
+        memory: Memory | None = None
+        match decision.action:
+            case Action.ADD:
+                memory = self._added(candidate, decision, vector)
+            case Action.UPDATE:
+                memory = self._updated(candidate, _target(decision), vector)
+            case Action.REINFORCE:
+                memory, decision = self._reinforced(candidate, decision, vector)
+            case Action.RETRACT:
+                memory = self._retracted(candidate, _target(decision))
+            case Action.SKIP:
+                pass
+        previous = decision.target.body.chunk_text if decision.target else None
+        self.outcomes.append(
+            Outcome(
+                action=decision.action,
+                type=candidate.type,
+                text=candidate.body.chunk_text,
+                reason=decision.reason,
+                memory_id=memory.id if memory else None,
+                previous=previous if decision.action is Action.UPDATE else None,
+            )
+        )
+
+    def _added(self, candidate: Candidate, decision: Decision, vector: Vector | None) -> Memory:
+        rival = decision.target
+        is_episode = isinstance(candidate.body, Episode)
+        memory = Memory(
+            id=self.new_id(),
+            project_id=self.provenance.project_id,
+            user_id=self.provenance.user_id,
+            agent_id=self.provenance.agent_id,
+            session_id=self.provenance.session_id if is_episode else None,
+            visibility=Visibility.PRIVATE,
+            body=candidate.body,
+            claim=candidate.claim,
+            identity_key=identity_of(candidate, snapshot_id=self.provenance.snapshot_id),
+            event_time=candidate.event_time,
+            evidence=(self._evidence(candidate),),
+            created_at=self.now,
+            updated_at=self.now,
+            valid_from=self._valid_from(candidate),
+            has_embedding=vector is not None,
+        )
+        if rival is not None:
+            memory = replace(
+                memory,
+                is_latest=False,
+                identity_key=None,
+                superseded_by=rival.id,
+                valid_to=max(rival.valid_from, memory.valid_from),
+            )
+        self._note(Change(memory=memory, is_new=True, vector=vector))
+        return memory
+
+    def _updated(self, candidate: Candidate, target: Memory, vector: Vector | None) -> Memory:
+        former_id = self.new_id()
+        identity = identity_of(candidate, snapshot_id=self.provenance.snapshot_id)
+        memory = replace(
+            target,
+            body=candidate.body,
+            claim=candidate.claim or target.claim,
+            identity_key=identity if isinstance(candidate.body, Fact) else target.identity_key,
+            event_time=candidate.event_time,
+            evidence=(self._evidence(candidate),),
+            reinforcement_count=0,
+            version=target.version + 1,
+            revision=target.revision + 1,
+            supersedes=former_id,
+            updated_at=self.now,
+            valid_from=max(self._valid_from(candidate), target.valid_from),
+            has_embedding=vector is not None,
+        )
+        self._note(Change(memory=memory, is_new=False, former_id=former_id, vector=vector))
+        return memory
+
+    def _reinforced(
+        self, candidate: Candidate, decision: Decision, vector: Vector | None
+    ) -> tuple[Memory, Decision]:
+        target = _target(decision)
+        evidence = self._evidence(candidate)
+        if any(_same_source(evidence, known) for known in target.evidence):
+            skipped = Decision(action=Action.SKIP, reason="known from these turns already")
+            return target, skipped
+        memory = replace(
+            target,
+            evidence=(*target.evidence, evidence),
+            reinforcement_count=target.reinforcement_count + 1,
+            revision=target.revision + 1,
+            updated_at=self.now,
+            has_embedding=target.has_embedding or vector is not None,
+        )
+        missing = None if target.has_embedding else vector
+        self._note(Change(memory=memory, is_new=False, vector=missing))
+        return memory, decision
+
+    def _retracted(self, candidate: Candidate, target: Memory) -> Memory:
+        memory = replace(
+            target,
+            is_latest=False,
+            valid_to=max(self.provenance.said_at(candidate), target.valid_from),
+            evidence=(*target.evidence, self._evidence(candidate)),
+            revision=target.revision + 1,
+            updated_at=self.now,
+        )
+        self._note(Change(memory=memory, is_new=False))
+        return memory
+
+    def _note(self, change: Change) -> None:
+        self.changes.append(change)
+        self._current[change.memory.id] = change.memory
+        if change.vector is not None:
+            self._vectors[change.memory.id] = change.vector
+
+    def _evidence(self, candidate: Candidate) -> Evidence:
+        return Evidence(
+            snapshot_id=self.provenance.snapshot_id,
+            session_id=self.provenance.session_id,
+            turn_ids=tuple(candidate.turn_ids),
+            extractor=self.provenance.extractor,
+            learned_at=self.now,
+            event_time=self.provenance.said_at(candidate),
+        )
+
+    def _valid_from(self, candidate: Candidate) -> datetime:
+        """Return from when it holds: a past event's own time, else when it was said."""
+        said_at = self.provenance.said_at(candidate)
+        event = candidate.event_time
+        return min(event.start, said_at) if event else said_at
+
+
+def _target(decision: Decision) -> Memory:
+    assert decision.target is not None, "update, reinforce and retract name their memory"
+    return decision.target
+
+
+def _same_source(one: Evidence, other: Evidence) -> bool:
+    return (one.snapshot_id, tuple(one.turn_ids)) == (other.snapshot_id, tuple(other.turn_ids))

@@ -1,0 +1,78 @@
+"""What operators see and do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.job import Job, JobCounts, JobState
+from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.scope import Scope
+from memory_server.domain.turn import Turn
+from memory_server.errors import InvalidRequest
+from memory_server.ports.clock import Clock
+from memory_server.ports.memories import MemoryQuery
+from memory_server.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A memory with its former versions and the turns it rests on."""
+
+    memory: Memory
+    history: Sequence[Memory]
+    """Former versions, the oldest first."""
+    turns: Mapping[str, Turn]
+    """The evidence's turns by id; those deleted meanwhile are missing."""
+
+
+class Administration:
+    """Shows what is remembered and what work there is, retries, and erases."""
+
+    def __init__(self, *, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def remembered(
+        self,
+        scope: Scope,
+        *,
+        kind: MemoryType | None = None,
+        include_history: bool = False,
+        limit: int = 1000,
+    ) -> Sequence[Remembered]:
+        """Return live memories with their evidence; with `include_history` former versions too."""
+        memories = await self._store.memories.find(scope, MemoryQuery(type=kind, limit=limit))
+        return [await self._with_evidence(scope, memory, include_history) for memory in memories]
+
+    async def jobs(
+        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+    ) -> Sequence[Job]:
+        """Return jobs, the newest first."""
+        return await self._store.jobs.list(project_id, state=state, limit=limit)
+
+    async def counts(self, project_id: str | None = None) -> JobCounts:
+        """Count jobs by state."""
+        return await self._store.jobs.counts(project_id)
+
+    async def retry_job(self, project_id: str, job_id: str) -> Job:
+        """Queue a failed job again, or raise `JobNotFound`."""
+        return await self._store.jobs.requeue(project_id, job_id, due_at=self._clock.now())
+
+    async def erase(self, scope: Scope) -> Mapping[str, int]:
+        """Delete everything a user has in the project; return counts by kind."""
+        if scope.user_id is None:
+            raise InvalidRequest("user_id: name the user whose memory is to be erased")
+        return await self._store.erase(scope)
+
+    async def _with_evidence(
+        self,
+        scope: Scope,
+        memory: Memory,
+        include_history: bool,  # noqa: FBT001 private
+    ) -> Remembered:
+        history: Sequence[Memory] = ()
+        if include_history and memory.version > 1:
+            versions = await self._store.memories.history(scope, memory.id)
+            history = [version for version in versions if version.id != memory.id]
+        ids = [turn for evidence in memory.evidence for turn in evidence.turn_ids]
+        turns = await self._store.turns.get_many(memory.project_id, ids) if ids else []
+        return Remembered(memory=memory, history=history, turns={turn.id: turn for turn in turns})

@@ -1,0 +1,110 @@
+"""From a snapshot to memories: extract once, then reconcile until it is stored."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from memory_server.domain.candidate import Candidate, Conversation, Extraction
+from memory_server.domain.job import Job
+from memory_server.domain.memory import Claim, MemoryType
+from memory_server.domain.wording import normalised
+from memory_server.ports.extractor import Extractor
+from memory_server.ports.jobs import Jobs
+from memory_server.ports.store import Store
+from memory_server.services.reconciliation import Reconciliation
+
+logger = logging.getLogger(__name__)
+
+_EXTRACTION: TypeAdapter[Extraction] = TypeAdapter(Extraction)
+
+
+class ExtractionOfSnapshots:
+    """Works off extraction jobs."""
+
+    def __init__(
+        self, *, store: Store, extractor: Extractor, reconciliation: Reconciliation
+    ) -> None:
+        self._store = store
+        self._jobs: Jobs = store.jobs
+        self._extractor = extractor
+        self._reconciliation = reconciliation
+
+    async def work_off(self, job: Job) -> None:
+        """Extract, keep the answer with the job, reconcile, and settle the job.
+
+        Running it again, after a crash at any point, has the same effect once: the answer is
+        kept before it is applied, and applying it settles the job in the same transaction.
+        """
+        snapshot = await self._store.snapshots.get(job.project_id, job.payload["snapshot_id"])
+        turns = await self._store.turns.run(
+            job.project_id,
+            snapshot.session_id,
+            first_seq=snapshot.first_seq,
+            last_seq=snapshot.last_seq,
+        )
+        conversation = Conversation(snapshot=snapshot, turns=turns)
+        extraction, extractor = await self._extract(conversation, job)
+        await self._reconciliation.reconcile(
+            conversation,
+            [_canonical(candidate) for candidate in extraction.candidates],
+            extractor=extractor,
+            settling=replace(job, result=_summary(extraction, extractor)),
+        )
+
+    async def _extract(self, conversation: Conversation, job: Job) -> tuple[Extraction, str]:
+        kept = _kept(job.progress)
+        if kept is not None:
+            return kept
+        kind = MemoryType(job.payload["type"])
+        extraction = await self._extractor.extract(conversation, kind)
+        name = self._extractor.name
+        await self._jobs.save_progress(
+            job,
+            {"extractor": name, "extraction": _EXTRACTION.dump_python(extraction, mode="json")},
+        )
+        for rejected in extraction.rejected:
+            logger.warning("job %s: an item was rejected: %s", job.id, rejected.reason)
+        return extraction, name
+
+
+def _kept(progress: Mapping[str, Any]) -> tuple[Extraction, str] | None:
+    """Return an earlier attempt's answer; one of another program version is asked for anew."""
+    if "extraction" not in progress:
+        return None
+    try:
+        return _EXTRACTION.validate_python(progress["extraction"]), progress["extractor"]
+    except ValidationError:
+        logger.warning("the kept answer of a job cannot be read and is asked for anew")
+        return None
+
+
+def _canonical(candidate: Candidate) -> Candidate:
+    """Spell subject and attribute the one way by which claims are looked up."""
+    claim = candidate.claim
+    if claim is None:
+        return candidate
+    return replace(
+        candidate,
+        claim=Claim(
+            subject=normalised(claim.subject),
+            attribute=normalised(claim.attribute),
+            value=claim.value,
+            exclusive=claim.exclusive,
+        ),
+    )
+
+
+def _summary(extraction: Extraction, extractor: str) -> Mapping[str, Any]:
+    return {
+        "extractor": extractor,
+        "candidates": len(extraction.candidates),
+        "rejected": [
+            {"reason": rejected.reason, "raw": rejected.raw} for rejected in extraction.rejected
+        ],
+        "calls": extraction.calls,
+        "input_tokens": extraction.input_tokens,
+        "output_tokens": extraction.output_tokens,
+    }

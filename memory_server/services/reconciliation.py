@@ -1,0 +1,174 @@
+"""Bringing candidates together with what is known, in one transaction a snapshot and type."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.chunk import Source
+from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.job import Job
+from memory_server.domain.memory import Memory, Procedure
+from memory_server.domain.reconciliation import Neighbour, decide, identity_of
+from memory_server.domain.scope import Scope
+from memory_server.domain.workbench import Outcome, Provenance, Workbench
+from memory_server.errors import DuplicateMemory, ProviderError, VersionConflict
+from memory_server.ports.clock import Clock, Ids
+from memory_server.ports.embedder import Embedder
+from memory_server.ports.memories import Add, MemoryQuery, Replace
+from memory_server.ports.search import Selection
+from memory_server.ports.store import Store
+
+logger = logging.getLogger(__name__)
+
+NEIGHBOURS = 8
+"""How many near memories a candidate is compared with, beside those on the same matter."""
+ATTEMPTS = 8
+"""How often the decisions are made anew when others write the same memories meanwhile."""
+
+
+class Reconciliation:
+    """Decides for each candidate, then applies all decisions or none."""
+
+    def __init__(self, *, store: Store, embedder: Embedder, clock: Clock, ids: Ids) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._ids = ids
+
+    async def reconcile(
+        self,
+        conversation: Conversation,
+        candidates: Sequence[Candidate],
+        *,
+        extractor: str,
+        settling: Job,
+    ) -> Sequence[Outcome]:
+        """Apply the candidates of one snapshot and settle the job that brought them.
+
+        The job's `result` gets the decisions. Raises `LeaseLost` when the job went to another
+        worker, and `VersionConflict` when others kept changing the same memories.
+        """
+        vectors = await self._vectors(candidates)
+        attempt = 0
+        while True:
+            bench = Workbench(
+                provenance=_provenance(conversation, extractor),
+                now=self._clock.now(),
+                new_id=self._ids.new,
+            )
+            for candidate, vector in zip(candidates, vectors, strict=True):
+                await self._place(bench, candidate, vector)
+            try:
+                await self._apply(bench, settling)
+            except (VersionConflict, DuplicateMemory):
+                attempt += 1
+                if attempt == ATTEMPTS:
+                    raise
+                logger.info("job %s decides anew: a memory changed meanwhile", settling.id)
+                continue
+            return bench.outcomes
+
+    async def _place(self, bench: Workbench, candidate: Candidate, vector: Vector | None) -> None:
+        neighbours = await self._neighbours(bench, candidate, vector)
+        decision = decide(
+            candidate,
+            neighbours,
+            said_at=bench.provenance.said_at(candidate),
+            same_from=self._embedder.space.same,
+        )
+        bench.carry_out(candidate, decision, vector)
+
+    async def _apply(self, bench: Workbench, settling: Job) -> None:
+        result: Mapping[str, Any] = {
+            **settling.result,
+            "decisions": [outcome.as_document() for outcome in bench.outcomes],
+        }
+        operations = [
+            Add(memory=change.memory, vector=change.vector)
+            if change.is_new
+            else Replace(
+                memory=change.memory,
+                former_id=change.former_id,
+                vector=change.vector,
+                drop_vector=change.former_id is not None and change.vector is None,
+            )
+            for change in bench.changes
+        ]
+        await self._store.memories.apply(
+            settling.project_id,
+            operations,
+            space=self._embedder.space,
+            settling=replace(settling, result=result),
+        )
+
+    async def _vectors(self, candidates: Sequence[Candidate]) -> Sequence[Vector | None]:
+        if not candidates:
+            return []
+        texts = [candidate.body.index_text for candidate in candidates]
+        try:
+            embedded = await self._embedder.embed(texts, purpose=Purpose.DOCUMENT)
+        except ProviderError as error:
+            # Stored without vectors, found by words; the embedding job catches up.
+            logger.warning("%d memories are stored without vectors: %s", len(texts), error.code)
+            return [None] * len(texts)
+        return embedded.vectors
+
+    async def _neighbours(
+        self, bench: Workbench, candidate: Candidate, vector: Vector | None
+    ) -> Sequence[Neighbour]:
+        """Return what is known on the same matter, then what is near in meaning."""
+        provenance = bench.provenance
+        scope = Scope(project_id=provenance.project_id, user_id=provenance.user_id)
+        found: dict[str, Neighbour] = {}
+        for query in _queries(candidate, provenance.snapshot_id):
+            for memory in await self._store.memories.find(scope, query):
+                found.setdefault(memory.id, Neighbour(memory, 0.0))
+        if vector is not None:
+            for memory, similarity in await self._near(scope, candidate, vector):
+                found[memory.id] = Neighbour(memory, similarity)
+        stored = [n for n in found.values() if n.memory.user_id == provenance.user_id]
+        return bench.overlay(candidate, vector, stored)
+
+    async def _near(
+        self, scope: Scope, candidate: Candidate, vector: Vector
+    ) -> Sequence[tuple[Memory, float]]:
+        hits = await self._store.search.vector(
+            Selection(scope=scope, source=Source(candidate.type.value), limit=NEIGHBOURS),
+            vector,
+            self._embedder.space,
+        )
+        cosines = {hit.id: hit.score for hit in hits}
+        memories = await self._store.memories.get_many(scope, list(cosines))
+        return [(memory, cosines[memory.id]) for memory in memories]
+
+
+def _queries(candidate: Candidate, snapshot_id: str) -> Sequence[MemoryQuery]:
+    """Return where the same matter may be known: by identity, by claim, by name."""
+    kind = candidate.type
+    queries = [MemoryQuery(type=kind, identity_key=identity_of(candidate, snapshot_id=snapshot_id))]
+    if candidate.claim is not None:
+        queries.append(
+            MemoryQuery(
+                type=kind,
+                subject=candidate.claim.subject,
+                attribute=candidate.claim.attribute,
+            )
+        )
+    if isinstance(candidate.body, Procedure):
+        queries.append(MemoryQuery(type=kind, key=candidate.body.procedure))
+    return queries
+
+
+def _provenance(conversation: Conversation, extractor: str) -> Provenance:
+    snapshot = conversation.snapshot
+    return Provenance(
+        project_id=snapshot.project_id,
+        user_id=snapshot.user_id,
+        agent_id=snapshot.agent_id,
+        session_id=snapshot.session_id,
+        snapshot_id=snapshot.id,
+        extractor=extractor,
+        said={turn.id: turn.event_time or turn.created_at for turn in conversation.turns},
+    )

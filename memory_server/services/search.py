@@ -1,0 +1,190 @@
+"""Finding chunks by words, by meaning, or both."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory_server.domain.chunk import Chunk, RetrievalMode, Source
+from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.filters import Filter
+from memory_server.domain.ranking import (
+    Ranked,
+    asks_for_present,
+    coverage,
+    fuse,
+    prefer_recent,
+)
+from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
+from memory_server.domain.scope import Scope
+from memory_server.domain.words import matching_terms, query_terms
+from memory_server.errors import ProviderError
+from memory_server.ports.embedder import Embedder
+from memory_server.ports.search import Hit, Selection
+from memory_server.ports.store import Store
+
+logger = logging.getLogger(__name__)
+
+DEPTH = 3
+"""How many times `top_k` finds each leg returns, so that fusion sees what one leg ranks low."""
+MIN_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One search in one source."""
+
+    scope: Scope
+    source: Source
+    query: str
+    top_k: int
+    mode: RetrievalMode = RetrievalMode.HYBRID
+    filter: Filter | None = None
+    as_of: datetime | None = None
+    threshold: float = 0.0
+    """The lowest score that is returned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What one search brought. `effective_mode` differs from the asked one when a leg failed."""
+
+    chunks: Sequence[Chunk]
+    effective_mode: RetrievalMode
+    degraded: str | None = None
+    """Why a leg of a hybrid search is missing; None when none is."""
+
+
+@dataclass(slots=True)
+class Question:
+    """A query and its vector, embedded once for all sources of a request."""
+
+    text: str
+    embedder: Embedder
+    _vector: "asyncio.Task[Vector | None] | None" = field(default=None)
+
+    async def vector(self) -> Vector | None:
+        """Return the query's vector, None for a blank query; raises a `ProviderError`."""
+        if self._vector is None:
+            self._vector = asyncio.create_task(self._embed())
+        return await asyncio.shield(self._vector)
+
+    async def _embed(self) -> Vector | None:
+        if not self.text.strip():
+            return None
+        embedded = await self.embedder.embed([self.text], purpose=Purpose.QUERY)
+        return embedded.vectors[0]
+
+
+class Retrieval:
+    """Searches one source with the legs of a mode, and fuses what they find."""
+
+    def __init__(self, *, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    def question(self, text: str) -> Question:
+        """Return a question that several searches of one request share."""
+        return Question(text, self._embedder)
+
+    async def search(self, request: SearchRequest, question: Question | None = None) -> Found:
+        """Return the best chunks of one source, the best first.
+
+        In hybrid mode a failing embedding provider leaves the words: the answer says so. In
+        semantic mode its `ProviderError` is raised.
+        """
+        question = question or self.question(request.query)
+        terms = query_terms(request.query) if request.mode is not RetrievalMode.SEMANTIC else []
+        selection = Selection(
+            scope=request.scope,
+            source=request.source,
+            filter=request.filter,
+            as_of=request.as_of,
+            limit=max(request.top_k * DEPTH, MIN_DEPTH),
+        )
+        text, meaning = await asyncio.gather(
+            self._text(selection, terms), self._meaning(selection, request.mode, question)
+        )
+        ranked = fuse(
+            text=_scores(text) if request.mode is not RetrievalMode.SEMANTIC else None,
+            vector=_scores(meaning.hits) if meaning.hits is not None else None,
+            covered=await self._coverage(request, text, terms),
+            space=self._embedder.space,
+        )
+        chunks = await self._load(request, ranked)
+        return Found(
+            chunks=chunks,
+            effective_mode=meaning.effective_mode,
+            degraded=meaning.degraded,
+        )
+
+    async def _text(self, selection: Selection, terms: Sequence[str]) -> Sequence[Hit]:
+        return await self._store.search.text(selection, terms) if terms else []
+
+    async def _meaning(
+        self, selection: Selection, mode: RetrievalMode, question: Question
+    ) -> "_Meaning":
+        if mode is RetrievalMode.TEXT:
+            return _Meaning(None, mode)
+        try:
+            vector = await question.vector()
+        except ProviderError as error:
+            if mode is RetrievalMode.SEMANTIC:
+                raise
+            logger.warning("a hybrid search runs on words alone: %s", error.code)
+            return _Meaning(None, RetrievalMode.TEXT, degraded=str(error))
+        if vector is None:
+            return _Meaning([], mode)
+        return _Meaning(
+            await self._store.search.vector(selection, vector, self._embedder.space), mode
+        )
+
+    async def _coverage(
+        self, request: SearchRequest, text: Sequence[Hit], terms: Sequence[str]
+    ) -> float:
+        """Return how much of the query the best find by words covers."""
+        if not text:
+            return 0.0
+        best = await self._documents(request, [text[0].id])
+        return max(
+            (coverage(terms, matching_terms(terms, content)) for content in best.values()),
+            default=0.0,
+        )
+
+    async def _documents(self, request: SearchRequest, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what search matched in these documents, by id."""
+        if request.source is Source.STM:
+            turns = await self._store.turns.get_many(request.scope.project_id, ids)
+            return {turn.id: f"{turn.speaker}: {turn.content}" for turn in turns}
+        memories = await self._store.memories.get_many(request.scope, ids)
+        return {memory.id: memory.body.index_text for memory in memories}
+
+    async def _load(self, request: SearchRequest, ranked: Sequence[Ranked]) -> Sequence[Chunk]:
+        scores = {
+            find.id: find.score
+            for find in ranked[: request.top_k]
+            if find.score >= request.threshold
+        }
+        if request.source is Source.STM:
+            turns = await self._store.turns.get_many(request.scope.project_id, list(scores))
+            chunks = [chunk_of_turn(turn, scores[turn.id]) for turn in turns]
+        else:
+            memories = await self._store.memories.get_many(request.scope, list(scores))
+            chunks = [chunk_of_memory(memory, scores[memory.id]) for memory in memories]
+        position = {found: place for place, found in enumerate(scores)}
+        chunks.sort(key=lambda chunk: position[chunk.id])
+        return prefer_recent(chunks) if asks_for_present(request.query) else chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What the vector leg found; None when it was not asked or failed."""
+
+    hits: Sequence[Hit] | None
+    effective_mode: RetrievalMode
+    degraded: str | None = None
+
+
+def _scores(hits: Sequence[Hit]) -> dict[str, float]:
+    return {hit.id: hit.score for hit in hits}

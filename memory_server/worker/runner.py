@@ -1,0 +1,146 @@
+"""Claim, run, settle: the loop that works off jobs."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+
+from memory_server.domain.job import Job, JobKind
+from memory_server.domain.retry import RetryPolicy
+from memory_server.errors import LeaseLost, MemoryServerError, NotFound, StorageError
+from memory_server.ports.clock import Clock
+from memory_server.ports.jobs import Jobs
+
+logger = logging.getLogger(__name__)
+
+Handler = Callable[[Job], Awaitable[None]]
+"""Works off a claimed job and settles it."""
+
+
+class Runner:
+    """One worker with several slots. A job is settled exactly once, whatever happens."""
+
+    def __init__(
+        self,
+        *,
+        jobs: Jobs,
+        handlers: Mapping[JobKind, Handler],
+        clock: Clock,
+        worker: str,
+        retry: RetryPolicy,
+        slots: int = 2,
+        lease: timedelta = timedelta(seconds=60),
+        idle_poll: timedelta = timedelta(seconds=1),
+    ) -> None:
+        self._jobs = jobs
+        self._handlers = handlers
+        self._clock = clock
+        self._worker = worker
+        self._retry = retry
+        self._slots = slots
+        self._lease = lease
+        self._idle_poll = idle_poll
+        self._work_waits = asyncio.Event()
+        self._stopping = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look for work now rather than at the next poll."""
+        self._work_waits.set()
+
+    def stop(self) -> None:
+        """Claim nothing more; `run` returns when what is claimed is settled."""
+        self._stopping.set()
+        self._work_waits.set()
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        async with asyncio.TaskGroup() as slots:
+            for number in range(self._slots):
+                slots.create_task(self._slot(f"{self._worker}/{number}"))
+
+    async def run_until_idle(self) -> int:
+        """Work off everything that is due now, and return how many jobs that was."""
+        worked = 0
+        while await self._work_one(f"{self._worker}/0"):
+            worked += 1
+        return worked
+
+    async def _slot(self, name: str) -> None:
+        while not self._stopping.is_set():
+            try:
+                if await self._work_one(name):
+                    continue
+            except StorageError as error:
+                # The store is away: nothing can be claimed or settled, and no job is lost.
+                logger.warning("the worker waits for the store: %s", error)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait for news or the next poll, whichever is first."""
+        self._work_waits.clear()
+        if self._stopping.is_set():
+            return
+        news = asyncio.create_task(self._work_waits.wait())
+        poll = asyncio.create_task(self._clock.sleep(self._idle_poll.total_seconds()))
+        done, pending = await asyncio.wait({news, poll}, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, *done, return_exceptions=True)
+
+    async def _work_one(self, name: str) -> bool:
+        now = self._clock.now()
+        job = await self._jobs.claim(
+            worker=name, kinds=list(self._handlers), now=now, lease_until=now + self._lease
+        )
+        if job is None:
+            return False
+        beat = asyncio.create_task(self._heartbeat(job))
+        try:
+            await self._run(job)
+        finally:
+            beat.cancel()
+            await asyncio.gather(beat, return_exceptions=True)
+        return True
+
+    async def _run(self, job: Job) -> None:
+        try:
+            await self._handlers[job.kind](job)
+        except LeaseLost:
+            logger.warning("job %s went to another worker; its outcome here is dropped", job.id)
+        except MemoryServerError as error:
+            await self._after_failure(job, error)
+        except Exception as error:  # the one edge where a bug becomes a failed job
+            logger.exception("job %s failed on a fault of the program", job.id)
+            await self._settle_as_failed(job, "INTERNAL", f"{type(error).__name__}: see the log")
+
+    async def _after_failure(self, job: Job, error: MemoryServerError) -> None:
+        delay = self._retry.delay(error, attempts=job.attempts)
+        reason = str(error)
+        if delay is None or isinstance(error, NotFound):
+            logger.error("job %s failed after %d attempts: %s", job.id, job.attempts, reason)
+            await self._settle_as_failed(job, error.code, reason)
+            return
+        logger.warning("job %s is tried again in %s: %s", job.id, delay, reason)
+        try:
+            await self._jobs.retry(
+                job, due_at=self._clock.now() + delay, code=error.code, reason=reason
+            )
+        except LeaseLost:
+            logger.warning("job %s went to another worker meanwhile", job.id)
+
+    async def _settle_as_failed(self, job: Job, code: str, reason: str) -> None:
+        try:
+            await self._jobs.fail(job, code=code, reason=reason, now=self._clock.now())
+        except LeaseLost:
+            logger.warning("job %s went to another worker meanwhile", job.id)
+
+    async def _heartbeat(self, job: Job) -> None:
+        """Prolong the lease while the job runs; a lost lease is noticed when it is settled."""
+        while True:
+            await self._clock.sleep(self._lease.total_seconds() / 3)
+            try:
+                await self._jobs.extend(job, lease_until=self._clock.now() + self._lease)
+            except LeaseLost:
+                return
+            except StorageError as error:
+                logger.warning("job %s: the lease could not be prolonged: %s", job.id, error)
