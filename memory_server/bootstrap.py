@@ -212,7 +212,7 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
 
 
 def build_providers(settings: Settings) -> Providers:
-    """Make the configured models; one whose key is missing is stood in for, and readiness says so."""
+    """Make the configured models; one without its key is stood in for, and readiness says so."""
     embedding, extraction = settings.memory.embedding, settings.memory.extraction_llm
     if settings.local_models:
         embedding, extraction = LOCAL_EMBEDDING, LOCAL_EXTRACTION
@@ -314,7 +314,7 @@ def _partitions(memory: MemoryConfig) -> Partitions:
 
 
 def _owner_token(settings: Settings) -> str:
-    """Read the owner token, or make one where none is given: a server has an owner from the start."""
+    """Read the owner token, or make one: a server has an owner from the start."""
     path = settings.owner_token_file or settings.data_dir / "owner-token"
     with suppress(FileNotFoundError):
         return path.read_text(encoding="utf-8").strip()

@@ -45,7 +45,7 @@ class RetryPolicy:
             return None
         pace = next((self.paces[kind] for kind in type(error).__mro__ if kind in self.paces), None)
         pace = pace or self.default
-        backoff: timedelta = min(pace.first * (1 << (attempts - 1)), pace.longest)
+        backoff: timedelta = min(pace.first * 2 ** min(attempts - 1, 20), pace.longest)
         asked = error.details.get("retry_after")
         if isinstance(asked, int | float) and asked > 0:
             return max(backoff, timedelta(seconds=float(asked)))

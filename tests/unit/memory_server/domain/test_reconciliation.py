@@ -1,0 +1,213 @@
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory_server.domain.candidate import Candidate
+from memory_server.domain.memory import (
+    Body,
+    Claim,
+    Episode,
+    Evidence,
+    Fact,
+    Memory,
+    Procedure,
+    Term,
+)
+from memory_server.domain.reconciliation import Action, Neighbour, decide, identity_of
+from memory_server.domain.scope import Visibility
+
+MARCH = datetime(2030, 3, 1, tzinfo=UTC)
+JUNE = datetime(2030, 6, 1, tzinfo=UTC)
+SAME_FROM = 0.92
+
+
+def known(body: Body, *, claim: Claim | None = None, said: datetime = MARCH) -> Memory:
+    evidence = Evidence(
+        snapshot_id="s1",
+        session_id="one",
+        turn_ids=("t1",),
+        extractor="rules/1",
+        learned_at=said,
+        event_time=said,
+    )
+    return Memory(
+        id="m1",
+        project_id="p",
+        user_id="ana",
+        visibility=Visibility.PRIVATE,
+        body=body,
+        claim=claim,
+        created_at=said,
+        updated_at=said,
+        valid_from=said,
+        evidence=(evidence,),
+    )
+
+
+def fact(text: str) -> Fact:
+    return Fact(label="a_fact", text=text)
+
+
+def candidate(body: Body, claim: Claim | None = None, *, retracts: bool = False) -> Candidate:
+    return Candidate(body=body, turn_ids=("t2",), claim=claim, retracts=retracts)
+
+
+def claim(attribute: str, value: str, *, exclusive: bool = True, subject: str = "user") -> Claim:
+    return Claim(subject=subject, attribute=attribute, value=value, exclusive=exclusive)
+
+
+BOSTON = known(fact("The user flies out of Boston."), claim=claim("home airport", "Boston"))
+LIKES_TEA = known(fact("The user likes tea."), claim=claim("likes", "tea", exclusive=False))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    candidate: Candidate
+    known: Memory
+    similarity: float
+    action: Action
+
+
+CASES = [
+    Case(
+        "the same value again",
+        candidate(fact("I fly from boston"), claim("home airport", "boston")),
+        BOSTON,
+        0.8,
+        Action.REINFORCE,
+    ),
+    Case(
+        "another value of an exclusive attribute",
+        candidate(fact("I fly out of Denver now"), claim("home airport", "Denver")),
+        BOSTON,
+        0.95,
+        Action.UPDATE,
+    ),
+    Case(
+        "another value of an attribute that may have many",
+        candidate(fact("I like coffee"), claim("likes", "coffee", exclusive=False)),
+        LIKES_TEA,
+        0.97,
+        Action.ADD,
+    ),
+    Case(
+        "the same attribute of somebody else",
+        candidate(fact("Bob flies out of Denver"), claim("home airport", "Denver", subject="bob")),
+        BOSTON,
+        0.95,
+        Action.ADD,
+    ),
+    Case(
+        "the same in other words",
+        candidate(fact("Tea is liked by the user.")),
+        LIKES_TEA,
+        0.95,
+        Action.REINFORCE,
+    ),
+    Case(
+        "near in meaning but denied",
+        candidate(fact("The user does not like tea.")),
+        LIKES_TEA,
+        0.95,
+        Action.ADD,
+    ),
+    Case(
+        "near in meaning with another number",
+        candidate(fact("The user has 3 cats.")),
+        known(fact("The user has 2 cats.")),
+        0.98,
+        Action.ADD,
+    ),
+    Case(
+        "not near enough",
+        candidate(fact("Tea is liked by the user.")),
+        LIKES_TEA,
+        0.80,
+        Action.ADD,
+    ),
+    Case(
+        "a term defined anew",
+        candidate(Term(domain="Sales", term="lead", definition="A company that asked.")),
+        known(Term(domain="sales", term="Lead", definition="A person who asked.")),
+        0.5,
+        Action.UPDATE,
+    ),
+    Case(
+        "a term defined as before",
+        candidate(Term(domain="sales", term="lead", definition="a person who asked")),
+        known(Term(domain="sales", term="Lead", definition="A person who asked.")),
+        0.5,
+        Action.REINFORCE,
+    ),
+    Case(
+        "a procedure with other steps",
+        candidate(Procedure(procedure="deploy", description="d", content="1. push")),
+        known(Procedure(procedure="Deploy", description="d", content="1. build 2. push")),
+        0.5,
+        Action.UPDATE,
+    ),
+    Case(
+        "another episode",
+        candidate(Episode(title="Trip", content="To Rome", snapshot_ref_id="s2")),
+        known(Episode(title="Trip", content="To Rome", snapshot_ref_id="s1")),
+        0.99,
+        Action.ADD,
+    ),
+    Case(
+        "a retraction of what is known",
+        candidate(fact("Forget it"), claim("home airport", ""), retracts=True),
+        BOSTON,
+        0.4,
+        Action.RETRACT,
+    ),
+    Case(
+        "a retraction of what is not known",
+        candidate(fact("Forget it"), claim("smokes", "yes"), retracts=True),
+        BOSTON,
+        0.4,
+        Action.SKIP,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_decision(case: Case) -> None:
+    neighbours = [Neighbour(case.known, case.similarity)]
+
+    decision = decide(case.candidate, neighbours, said_at=JUNE, same_from=SAME_FROM)
+
+    assert decision.action is case.action
+    assert decision.reason
+
+
+def test_what_was_said_before_only_completes_the_history() -> None:
+    late = replace(BOSTON, evidence=(replace(BOSTON.evidence[0], event_time=JUNE),))
+    older = candidate(fact("I fly out of Denver"), claim("home airport", "Denver"))
+
+    decision = decide(
+        older, [Neighbour(late, 0.9)], said_at=JUNE - timedelta(days=1), same_from=SAME_FROM
+    )
+
+    assert (decision.action, decision.is_past) == (Action.ADD, True)
+
+
+def test_exclusive_claims_on_one_matter_have_one_identity() -> None:
+    one = candidate(fact("a"), claim("home airport", "Boston"))
+    other = candidate(fact("b"), claim("Home  Airport", "Denver"))
+
+    assert identity_of(one, snapshot_id="s1") == identity_of(other, snapshot_id="s2")
+
+
+def test_claims_that_may_stand_side_by_side_have_identities_of_their_own() -> None:
+    one = candidate(fact("a"), claim("likes", "tea", exclusive=False))
+    other = candidate(fact("b"), claim("likes", "coffee", exclusive=False))
+
+    assert identity_of(one, snapshot_id="s") != identity_of(other, snapshot_id="s")
+
+
+def test_same_episode_of_two_snapshots_is_two_memories() -> None:
+    episode = candidate(Episode(title="Trip", content="To Rome"))
+
+    assert identity_of(episode, snapshot_id="s1") != identity_of(episode, snapshot_id="s2")
