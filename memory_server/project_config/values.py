@@ -1,10 +1,14 @@
-"""The `memory:` document of project-config.yaml: keys, defaults, limits and cross rules."""
+"""The `memory:` document as values: every default filled in, nothing left to interpret."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
+from memory_server.project_config.problem import Place, Problem, Steps
+
 MemoryTypeName = Literal["semantic", "episodic", "taxonomic", "procedural"]
+MEMORY_TYPES: tuple[MemoryTypeName, ...] = ("semantic", "episodic", "taxonomic", "procedural")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,23 @@ class MemoryConfig:
     """By source as it is written in the document: semantic, ..., short_term."""
 
 
-def parse(document: Mapping[str, Any]) -> MemoryConfig:
-    """Return the typed configuration of a `memory:` mapping, or raise `InvalidProjectConfig`."""
-    raise NotImplementedError(document)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A valid `memory:` mapping, and what its author should know about it."""
+
+    config: MemoryConfig
+    warnings: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectConfig:
+    """A valid project-config.yaml."""
+
+    path: Path
+    memory_only: bool
+    memory: Mapping[str, Any]
+    """The `memory:` mapping as it was written, fit for JSON: what is stored and delivered."""
+    config: MemoryConfig
+    warnings: Sequence[Problem] = ()
+    places: Mapping[Steps, Place] = field(default_factory=dict, repr=False)
+    """Where each value of the file stands."""
