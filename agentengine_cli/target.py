@@ -162,12 +162,11 @@ def _explicit(options: TargetOptions, command: str, *, needs_workspace: bool) ->
             f"{', '.join(options.explicit)}",
             hint=_complete(command, options.explicit, needed),
         )
-    assert options.org_id is not None and options.project_id is not None, "checked above"
     return Target(
         origin=Origin.EXPLICIT,
         base_url=options.base_url,
-        org_id=options.org_id,
-        project_id=options.project_id,
+        org_id=options.explicit["--org-id"],
+        project_id=options.explicit["--project-id"],
         workspace_id=options.workspace_id,
     )
 

@@ -1,1 +1,1 @@
-"""The control plane: stored configuration, secrets, and the server process."""
+"""Keeps one memory server running beside a project."""

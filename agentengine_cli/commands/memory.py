@@ -1,0 +1,260 @@
+"""agentengine memory: check, store and apply the configuration; see how the server is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentengine_cli import stack as stacks
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    OrgIdOption,
+    ProjectIdOption,
+    targeted_plane,
+)
+from agentengine_cli.context import current
+from agentengine_cli.control.plan import ApplyRequest
+from agentengine_cli.control.plane import Applied, ControlPlane
+from agentengine_cli.control.report import status_document, status_lines
+from agentengine_cli.errors import CliError
+from agentengine_cli.options import JsonOption, YesOption
+from agentengine_cli.output import Output
+from agentengine_cli.target import TargetOptions
+from memory_server import project_config
+from memory_server.errors import InvalidProjectConfig
+from memory_server.project_config import ProjectConfig
+
+app = typer.Typer(help="Configure the memory server, apply it, look at it.", no_args_is_help=True)
+
+PathArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[PATH]",
+        help="A project's directory, or its project-config.yaml; else the current directory.",
+        show_default=False,
+    ),
+]
+PortOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=65535, help="Listen on this port.", show_default=False),
+]
+LocalModelsOption = Annotated[
+    bool,
+    typer.Option("--local-models", help="Use the built-in models whatever is configured."),
+]
+
+
+SHORT_DIGEST = 12
+
+
+class ConfigRefused(CliError):
+    """The configuration is not valid, or not compatible with the stored one."""
+
+
+@app.command()
+def configure(
+    ctx: typer.Context,
+    path: PathArgument = None,
+    yes: YesOption = False,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Store the `memory:` mapping of project-config.yaml; `memory apply` puts it into effect."""
+    output = current(ctx).output
+    options = TargetOptions(
+        context=context, base_url=base_url, org_id=org_id, project_id=project_id
+    )
+    plane = targeted_plane(ctx, options, path)
+    loaded = load(_config_file(plane))
+    differences = _compared(plane, loaded)
+    _explain(output, loaded, differences)
+    output.confirm(f"Store this configuration for {plane.stack.project}?", yes=yes)
+    stored = plane.store(loaded)
+    status = plane.status()
+    if output.as_json:
+        document = {"digest": stored.digest, "at": stored.at, "pending": status.pending}
+        output.document(document | {"differences": differences, "warnings": _texts(loaded)})
+        return
+    output.result(f"stored: {_short(stored.digest)} from {stored.source}")
+    if status.pending:
+        output.hint("Nothing is restarted yet. Put it into effect: agentengine memory apply")
+
+
+@app.command()
+def validate(ctx: typer.Context, path: PathArgument = None, as_json: JsonOption = False) -> None:
+    """Check project-config.yaml and list every problem; stores nothing."""
+    output = current(ctx).output
+    found = stacks.find(path or current(ctx).start)
+    assert found.config is not None, "only found when there is one"
+    try:
+        loaded = project_config.load(found.config)
+    except InvalidProjectConfig as error:
+        problems = _texts_of(error)
+        if output.as_json:
+            output.document({"valid": False, "path": str(found.config), "problems": problems})
+            raise typer.Exit(1) from None
+        raise ConfigRefused(f"{found.config} is not valid", problems=problems) from None
+    warnings = _texts(loaded)
+    if output.as_json:
+        output.document(
+            {"valid": True, "path": str(found.config), "problems": [], "warnings": warnings}
+        )
+        return
+    for warning in warnings:
+        output.warning(warning)
+    output.result(f"{found.config} is valid")
+
+
+@app.command()
+def schema(ctx: typer.Context) -> None:
+    """Print the JSON Schema of project-config.yaml, for editors."""
+    current(ctx).output.document(project_config.load_schema())
+
+
+@app.command()
+def apply(
+    ctx: typer.Context,
+    wait: Annotated[bool, typer.Option("--wait", help="Return once it is ready.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Restart even without need.")] = False,
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Run the installed version.")] = False,
+    local_models: LocalModelsOption = False,
+    port: PortOption = None,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the memory server with the stored configuration."""
+    output = current(ctx).output
+    options = TargetOptions(
+        context=context, base_url=base_url, org_id=org_id, project_id=project_id
+    )
+    plane = targeted_plane(ctx, options)
+    request = ApplyRequest(
+        wait=wait,
+        force=force,
+        upgrade=upgrade,
+        local_models=local_models,
+        port=port,
+        dry_run=dry_run,
+    )
+    with output.status("Memory: applying") as spinner:
+        applied = plane.apply(request, report=lambda text: spinner.update(f"Memory: {text}"))
+    _show_applied(output, applied, dry_run=dry_run)
+
+
+@app.command()
+def status(
+    ctx: typer.Context,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how the memory server is, what it waits for, and which configuration it runs."""
+    output = current(ctx).output
+    options = TargetOptions(
+        context=context, base_url=base_url, org_id=org_id, project_id=project_id
+    )
+    found = targeted_plane(ctx, options).status()
+    for warning in found.warnings:
+        output.warning(warning)
+    if output.as_json:
+        output.document(status_document(found))
+        return
+    for line in status_lines(found):
+        output.result(line)
+
+
+def load(path: Path) -> ProjectConfig:
+    """Return the valid configuration of a file; raises `ConfigRefused` with every problem."""
+    try:
+        return project_config.load(path)
+    except InvalidProjectConfig as error:
+        raise ConfigRefused(
+            f"{path} is not valid; nothing was stored",
+            hint="Correct the file and run this command again",
+            problems=_texts_of(error) or [str(error)],
+        ) from error
+
+
+def check_compatible(plane: ControlPlane, loaded: ProjectConfig) -> None:
+    """Raise `ConfigRefused` if the file changes what cannot be changed any more."""
+    stored = plane.state.stored()
+    if stored is None:
+        return
+    problems = [
+        str(problem)
+        for problem in project_config.check_against_stored(
+            stored.document, loaded.memory, source=loaded
+        )
+    ]
+    if problems:
+        raise ConfigRefused(
+            f"{loaded.path} changes what cannot be changed after it was stored; nothing was stored",
+            problems=problems,
+        )
+
+
+def _config_file(plane: ControlPlane) -> Path:
+    if plane.stack.config is None:
+        raise stacks.NoProjectConfig(
+            f"{plane.stack.project} has no {stacks.CONFIG_NAME} any more",
+            hint="Write one with: agentengine create --memory-only --name NAME",
+        )
+    return plane.stack.config
+
+
+def _compared(plane: ControlPlane, loaded: ProjectConfig) -> Sequence[str]:
+    check_compatible(plane, loaded)
+    stored = plane.state.stored()
+    return project_config.differences(stored.document if stored else None, loaded.memory)
+
+
+def _explain(output: Output, loaded: ProjectConfig, differences: Sequence[str]) -> None:
+    """Say what the configuration means and what it changes, before asking."""
+    for line in differences or ["no difference to the stored configuration"]:
+        output.note(f"  {line}")
+    output.note(project_config.effective_types_line(loaded.config))
+    for warning in _texts(loaded):
+        output.warning(warning)
+
+
+def _texts(loaded: ProjectConfig) -> list[str]:
+    return [str(warning) for warning in loaded.warnings]
+
+
+def _texts_of(error: InvalidProjectConfig) -> list[str]:
+    return [str(problem) for problem in error.details.get("problems", ())]
+
+
+def _show_applied(output: Output, applied: Applied, *, dry_run: bool) -> None:
+    status = applied.status
+    if output.as_json:
+        document: dict[str, Any] = {"dry_run": dry_run, "changed": bool(applied.reasons)}
+        document |= {"reasons": list(applied.reasons), "notes": list(applied.notes)}
+        output.document(document | {"status": status_document(status)})
+        return
+    for note in applied.notes:
+        output.result(note)
+    if dry_run:
+        would = "would start the server: " + "; ".join(applied.reasons)
+        output.result(would if applied.reasons else "would change nothing")
+        output.result(f"version: {status.body.get('version') or '-'}")
+        return
+    if not applied.reasons:
+        output.result("nothing to apply: the configuration is applied already")
+    for line in status_lines(status):
+        output.result(line)
+
+
+def _short(digest: str) -> str:
+    return digest[:SHORT_DIGEST]

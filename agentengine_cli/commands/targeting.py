@@ -1,0 +1,82 @@
+"""The options that say which project is meant, and the local stack they lead to."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentengine_cli import stack as stacks
+from agentengine_cli import target as targets
+from agentengine_cli.context import current
+from agentengine_cli.control.plane import ControlPlane
+from agentengine_cli.stack import NoProjectConfig, Stack
+from agentengine_cli.target import LocalStack, TargetOptions
+
+PANEL = "Which project"
+
+ContextOption = Annotated[
+    str | None,
+    typer.Option("--context", metavar="NAME", help="A saved context.", rich_help_panel=PANEL),
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="The platform.", rich_help_panel=PANEL),
+]
+OrgIdOption = Annotated[
+    str | None,
+    typer.Option("--org-id", metavar="ID", help="The organization.", rich_help_panel=PANEL),
+]
+ProjectIdOption = Annotated[
+    str | None,
+    typer.Option("--project-id", metavar="ID", help="The project.", rich_help_panel=PANEL),
+]
+WorkspaceIdOption = Annotated[
+    str | None,
+    typer.Option("--workspace-id", metavar="ID", help="The workspace.", rich_help_panel=PANEL),
+]
+
+
+def plane_here(ctx: typer.Context, start: Path | None = None) -> ControlPlane:
+    """Return the control plane of the stack around `start`, or around the current directory."""
+    context = current(ctx)
+    found = stacks.find_existing(start or context.start)
+    context.output.debug(f"stack {found.root}, state in {found.project / stacks.STATE_NAME}")
+    return plane_of(ctx, found)
+
+
+def plane_of(ctx: typer.Context, stack: Stack) -> ControlPlane:
+    """Return the control plane of a stack."""
+    return ControlPlane(stack=stack, shell=dict(current(ctx).environ))
+
+
+def targeted_plane(
+    ctx: typer.Context, options: TargetOptions, start: Path | None = None
+) -> ControlPlane:
+    """Return the control plane of the local stack that the options mean; says which on stderr.
+
+    Raises what `target.resolve` raises, and `RemoteTarget` for a project that is not here.
+    """
+    context = current(ctx)
+    start = start or context.start
+    plane = None
+    try:
+        plane = plane_here(ctx, start)
+    except NoProjectConfig:
+        if not (options.context or options.explicit):
+            raise
+    local = LocalStack(url=plane.status().url if plane else None)
+    target = targets.resolve(
+        options,
+        command=ctx.command_path.partition(" ")[2],
+        contexts=targets.saved_contexts(_home(ctx)),
+        pinned=targets.pinned_context(start.resolve()),
+        local=local if plane else None,
+    )
+    targets.require_local(target, local)
+    assert plane is not None, "a local target is the target of a stack that was found"
+    context.output.note(f"Target: {target}, in {plane.stack.project}")
+    return plane
+
+
+def _home(ctx: typer.Context) -> Path:
+    return Path(current(ctx).environ.get("HOME") or Path.home())

@@ -1,0 +1,126 @@
+"""Decides what an apply has to do, before anything is touched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentengine_cli.control.status import State, Status
+from agentengine_cli.errors import CliError
+from memory_server import project_config
+
+LOCAL_MODELS: Mapping[str, Any] = {
+    "embedding": {"provider": "local"},
+    "extraction_llm": {"provider": "local"},
+}
+
+
+class EmbeddingSpaceChanged(CliError):
+    """The vectors in the store were made by another model."""
+
+
+class UpgradeRefused(CliError):
+    """The installed version is not known to be newer than the running one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyRequest:
+    """What the caller of an apply asked for."""
+
+    wait: bool = False
+    force: bool = False
+    upgrade: bool = False
+    local_models: bool = False
+    port: int | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the server should run with."""
+
+    digest: str
+    local_models: bool
+    environment_digest: str
+    port: int | None
+    """None: whichever it has."""
+    version: str
+    """The installed one."""
+
+
+def reasons_to_start(status: Status, wanted: Wanted, request: ApplyRequest) -> Sequence[str]:
+    """Return why the server must be started or restarted; empty when it may stay as it is."""
+    record = status.record
+    if record is None or not status.state.is_running:
+        return (f"the server is {_words(status.state)}",)
+    running = status.body.get("version")
+    conditions = (
+        (record.config_digest != wanted.digest, "the stored configuration is not applied yet"),
+        (record.local_models and not wanted.local_models, "the configured providers take over"),
+        (wanted.local_models and not record.local_models, "the built-in models take over"),
+        (
+            record.environment_digest != wanted.environment_digest,
+            "a secret or an .env value changed since the server started",
+        ),
+        (wanted.port not in {None, record.port}, f"the port changes to {wanted.port}"),
+        (request.upgrade and running != wanted.version, f"{running} becomes {wanted.version}"),
+        (request.force, "--force"),
+    )
+    return tuple(reason for holds, reason in conditions if holds)
+
+
+def _words(state: State) -> str:
+    return "not provisioned" if state is State.NOT_PROVISIONED else state.value
+
+
+def check_upgrade(running: str | None, installed: str, *, force: bool) -> None:
+    """Raise `UpgradeRefused` unless the installed version is forward of the running one."""
+    if running is None or running == installed or force or _is_forward(running, installed):
+        return
+    raise UpgradeRefused(
+        f"The running server is {running} and the installed one {installed}, which cannot be shown "
+        "to be newer. Nothing was changed.",
+        hint="Install a newer version, or insist: agentengine memory apply --upgrade --force",
+    )
+
+
+def _is_forward(running: str, installed: str) -> bool:
+    try:
+        return tuple(map(int, installed.split("."))) > tuple(map(int, running.split(".")))
+    except ValueError:
+        return False
+
+
+def check_embedding_space(
+    old: Mapping[str, Any], new: Mapping[str, Any], *, store_is_empty: bool
+) -> None:
+    """Raise `EmbeddingSpaceChanged` when the new document's vectors would not fit the stored ones.
+
+    Both are `memory:` documents as the server will see them; see `effective`.
+    """
+    change = project_config.needs_reembedding(old, new)
+    if change is None or store_is_empty:
+        return
+    raise EmbeddingSpaceChanged(
+        f"Nothing was changed: the embedding model would change, {change}, and vectors of "
+        "different models cannot be compared",
+        hint="Keep the model the store was built with, or start over with an empty store: "
+        "agentengine dev clean (this deletes every memory).",
+    )
+
+
+COUNTED = frozenset({"turns", "memories", "snapshots", "vectors"})
+
+
+def counts_nothing(store: object) -> bool:
+    """Whether the store's part of the readiness document says that it holds nothing."""
+    if not isinstance(store, Mapping):
+        return False
+    counts = [value for name, value in store.items() if name in COUNTED]
+    return bool(counts) and not any(counts)
+
+
+def effective(document: Mapping[str, Any], *, local_models: bool) -> dict[str, Any]:
+    """Return the document with the providers the server will really use."""
+    if not local_models:
+        return dict(document)
+    return {**{k: v for k, v in document.items() if k != "voyage"}, **LOCAL_MODELS}

@@ -1,0 +1,296 @@
+"""What the commands ask for: store, apply, restart, stop, status, clean."""
+
+import importlib.metadata
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agentengine_cli.control import addresses, environment, plan
+from agentengine_cli.control.clock import Clock, SystemClock
+from agentengine_cli.control.environment import KeySources
+from agentengine_cli.control.files import refusing_clearly
+from agentengine_cli.control.plan import ApplyRequest, Wanted
+from agentengine_cli.control.readiness import Prober, probe
+from agentengine_cli.control.rollout import LOG_HINT, Rollout, StartFailed, ending
+from agentengine_cli.control.secrets import SecretStore
+from agentengine_cli.control.server import COMMAND, Outcome, Report, Server, describe
+from agentengine_cli.control.state import Delivery, StateDirectory, StoredConfig
+from agentengine_cli.control.status import State, Status, observe
+from agentengine_cli.errors import CliError
+from agentengine_cli.stack import Stack, dev_settings
+from memory_server import project_config
+from memory_server.project_config import ProjectConfig
+
+WAIT_SECONDS = 300.0
+"""How long `--wait` waits for readiness."""
+GLANCE_SECONDS = 10.0
+"""How long a start is watched when nobody asked to wait."""
+
+
+class NothingStored(CliError):
+    """There is no configuration to apply."""
+
+
+class NothingDelivered(CliError):
+    """No server was ever started here."""
+
+
+class NotReady(CliError):
+    """The server runs, and did not become ready in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What an apply did, or, in a dry run, would do."""
+
+    status: Status
+    reasons: Sequence[str]
+    """Why the server was started; empty: it was left alone."""
+    notes: Sequence[str] = ()
+
+
+def _silent(_: str) -> None:
+    """Be the report of a caller who does not want one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """Everything that can be done to the memory server of one stack."""
+
+    stack: Stack
+    command: Sequence[str] = COMMAND
+    clock: Clock = field(default_factory=SystemClock)
+    prober: Prober = probe
+    shell: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+
+    @property
+    def state(self) -> StateDirectory:
+        """Where it is all kept."""
+        return StateDirectory(self.stack.project)
+
+    @property
+    def secrets(self) -> SecretStore:
+        """The project's secrets."""
+        return SecretStore(self.state, self.clock)
+
+    def store(self, loaded: ProjectConfig) -> StoredConfig:
+        """Keep a validated configuration for the next apply; nothing is restarted."""
+        stored = StoredConfig(
+            document=loaded.memory,
+            digest=project_config.digest(loaded.memory),
+            at=self._now(),
+            source=str(loaded.path),
+        )
+        with self.state.editing("stored", self.clock):
+            self.state.store(stored)
+        return stored
+
+    def status(self) -> Status:
+        """Say what is true now; changes nothing."""
+        found = observe(self.state, prober=self.prober, clock=self.clock)
+        if found.record is None or not found.state.is_running:
+            return found
+        if found.record.environment_digest == self._server.fingerprint(self.key_sources()):
+            return found
+        changed = "a secret or an .env value changed since the server started; apply it with: "
+        warnings = [*found.warnings, changed + "agentengine memory apply"]
+        return replace(found, warnings=warnings)
+
+    def apply(self, request: ApplyRequest, report: Report = _silent) -> Applied:
+        """Deliver the stored configuration and run a server with it.
+
+        Refuses before anything is touched: nothing stored, a provider without a key, another
+        embedding space, a taken port, a downgrade. Raises `StartFailed` when the new server
+        cannot run (see `Rollout.run`) and `NotReady` when waiting was in vain.
+        """
+        if self.state.stored() is None:
+            raise NothingStored(
+                "No memory configuration is stored for this project.",
+                hint="Store one first: agentengine memory configure",
+            )
+        with self.state.operation(self.clock):
+            return self._apply(request, report)
+
+    def restart(self, report: Report = _silent) -> Status:
+        """Start the delivered configuration again, trying twice; returns once it is ready."""
+        with self.state.operation(self.clock):
+            delivery = self.state.delivery()
+            if delivery is None:
+                raise NothingDelivered(
+                    "No memory server was started here yet.", hint="Start one: agentengine dev up"
+                )
+            sources = self._checked_sources(delivery)
+            pinned = dev_settings(self.stack).memory_port
+            self._check_port(pinned)
+            self._stop(report)
+            port = self._port(pinned)
+            outcome = self._attempt(delivery, port, sources, report)
+            if not outcome.is_alive:
+                report("it ended; trying once more")
+                outcome = self._attempt(delivery, port, sources, report)
+        if not outcome.is_alive:
+            raise StartFailed(
+                f"The memory server ends right after its start{ending(self._server, outcome)}.",
+                hint=f"{LOG_HINT}; then change the configuration and run: agentengine dev up",
+            )
+        return self._ready(outcome)
+
+    def stop(self, report: Report = _silent) -> bool:
+        """End the server; returns whether there was one. The data stays."""
+        if self.state.server() is None:
+            return False
+        with self.state.operation(self.clock):
+            return self._stop(report)
+
+    def clean(self, report: Report = _silent) -> Sequence[Path]:
+        """Stop the server and delete the store, the logs and what was delivered."""
+        if not self.state.path.exists():
+            return []
+        with self.state.operation(self.clock):
+            self._stop(report)
+            gone = self.state.removable()
+            for path in gone:
+                with refusing_clearly(path):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        return gone
+
+    def key_sources(self) -> KeySources:
+        """Return where keys and settings are looked for."""
+        return KeySources(
+            secrets=self.secrets.values(),
+            dotenv=environment.read_dotenv(self.stack.dotenv),
+            dotenv_path=self.stack.dotenv,
+            shell=self.shell,
+        )
+
+    @property
+    def _server(self) -> Server:
+        return Server(state=self.state, command=self.command, clock=self.clock, prober=self.prober)
+
+    def _apply(self, request: ApplyRequest, report: Report) -> Applied:
+        stored, before = self.state.stored(), self.status()
+        assert stored is not None, "looked at before the lock was taken, and never deleted"
+        delivery = Delivery(
+            document=stored.document,
+            digest=stored.digest,
+            at=self._now(),
+            local_models=request.local_models,
+        )
+        sources = self._checked_sources(delivery)
+        self._check_space(delivery, before)
+        notes = self._check_version(request, before)
+        port = request.port or dev_settings(self.stack).memory_port
+        self._check_port(port)
+        reasons = plan.reasons_to_start(before, self._wanted(delivery, sources, port), request)
+        if request.dry_run:
+            return Applied(status=before, reasons=reasons, notes=notes)
+        if not reasons:
+            return Applied(status=self._awaited(before, request, report), reasons=(), notes=notes)
+        rollout = Rollout(
+            server=self._server,
+            before=before,
+            previous=self.state.delivery(),
+            sources=sources,
+            report=report,
+        )
+        outcome = rollout.run(
+            delivery,
+            port=lambda: self._port(port),
+            seconds=WAIT_SECONDS if request.wait else GLANCE_SECONDS,
+        )
+        status = self._ready(outcome) if request.wait else self.status()
+        return Applied(status=status, reasons=reasons, notes=notes)
+
+    def _awaited(self, status: Status, request: ApplyRequest, report: Report) -> Status:
+        """Return the state of a server that is left alone, ready if that was asked for."""
+        if not request.wait or status.state is State.READY or status.record is None:
+            return status
+        return self._ready(self._server.watch(status.record, seconds=WAIT_SECONDS, report=report))
+
+    def _ready(self, outcome: Outcome) -> Status:
+        if outcome.is_ready:
+            return self.status()
+        if not outcome.is_alive:
+            raise StartFailed(
+                f"The memory server ended{ending(self._server, outcome)}.", hint=LOG_HINT
+            )
+        raise NotReady(
+            f"The memory server is not ready after {WAIT_SECONDS:g} seconds: "
+            f"{describe(outcome.answer)}.",
+            hint="It keeps running; see: agentengine memory status",
+        )
+
+    def _attempt(
+        self, delivery: Delivery, port: int, sources: KeySources, report: Report
+    ) -> Outcome:
+        record = self._server.start(delivery, port=port, sources=sources)
+        return self._server.watch(record, seconds=WAIT_SECONDS, report=report)
+
+    def _stop(self, report: Report) -> bool:
+        record = self.state.server()
+        if record is None:
+            return False
+        report("stopping the memory server")
+        return self._server.stop(record)
+
+    def _checked_sources(self, delivery: Delivery) -> KeySources:
+        """Return the sources, having made sure that they hold every key that is needed."""
+        sources = self.key_sources()
+        required = not dev_settings(self.stack).local_mongodb
+        environment.check_mongodb(sources, required=required)
+        if not delivery.local_models:
+            environment.check_keys(project_config.parse(delivery.document), sources)
+        return sources
+
+    def _check_space(self, delivery: Delivery, before: Status) -> None:
+        previous = self.state.delivery()
+        if previous is not None:
+            plan.check_embedding_space(
+                plan.effective(previous.document, local_models=previous.local_models),
+                plan.effective(delivery.document, local_models=delivery.local_models),
+                store_is_empty=self._store_is_empty(before),
+            )
+
+    def _store_is_empty(self, before: Status) -> bool:
+        if self.key_sources().find("MONGODB_URI") is None and not any(self.state.data.iterdir()):
+            return True
+        return plan.counts_nothing(before.body.get("store"))
+
+    def _check_version(self, request: ApplyRequest, before: Status) -> Sequence[str]:
+        if not request.upgrade:
+            return ()
+        running, installed = before.body.get("version"), installed_version()
+        plan.check_upgrade(running, installed, force=request.force)
+        if running == installed:
+            return (f"nothing to upgrade: the server runs {installed} already",)
+        return ()
+
+    def _wanted(self, delivery: Delivery, sources: KeySources, port: int | None) -> Wanted:
+        return Wanted(
+            digest=delivery.digest,
+            local_models=delivery.local_models,
+            environment_digest=self._server.fingerprint(sources),
+            port=port,
+            version=installed_version(),
+        )
+
+    def _check_port(self, pinned: int | None) -> None:
+        """Raise `PortTaken` if somebody else has it; the server to be replaced may hold it."""
+        record = self.state.server()
+        ours = record is not None and record.port == pinned and record.process.is_running
+        if not ours:
+            addresses.check(pinned)
+
+    def _port(self, pinned: int | None) -> int:
+        record = self.state.server()
+        return addresses.choose(pinned=pinned, recorded=record.port if record else None)
+
+    def _now(self) -> str:
+        return self.clock.now().isoformat(timespec="seconds")
+
+
+def installed_version() -> str:
+    """Return the version a server started now would have."""
+    return importlib.metadata.version("agentengine")

@@ -1,0 +1,142 @@
+"""Starts, watches and stops the one server process of a project."""
+
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agentengine_cli.control import addresses, environment, log
+from agentengine_cli.control.clock import Clock
+from agentengine_cli.control.environment import KeySources
+from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess
+from agentengine_cli.control.readiness import Answer, Prober
+from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
+from agentengine_cli.errors import CliError
+from memory_server import project_config
+
+COMMAND = (sys.executable, "-P", "-m", "memory_server")
+"""-P: a directory of the user's must not be able to replace a module of ours."""
+STOP_SECONDS = 30.0
+"""A server takes up to 20 seconds to finish the work it has begun."""
+KILL_SECONDS = 5.0
+FIRST_POLL_SECONDS = 0.1
+SLOWEST_POLL_SECONDS = 1.0
+
+Report = Callable[[str], None]
+"""Told what is being waited for, whenever that changes."""
+
+
+class StopFailed(CliError):
+    """The server does not end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a start went by the end of the time given."""
+
+    is_alive: bool
+    answer: Answer
+    exit_code: int | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it takes work."""
+        return self.is_alive and self.answer.is_ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The server process of one project; every method expects the operation lock to be held."""
+
+    state: StateDirectory
+    command: Sequence[str]
+    clock: Clock
+    prober: Prober
+
+    def start(self, delivery: Delivery, *, port: int, sources: KeySources) -> ServerRecord:
+        """Launch it and write down that we did, before anything is waited for."""
+        self.state.ensure_owner_token()
+        log.rotate(self.state.log)
+        instance_id = secrets.token_hex(8)
+        process = ManagedProcess.launch(
+            [*self.command, "--host", addresses.HOST, "--port", str(port)],
+            environment=self._environment(delivery, sources) | {INSTANCE_VARIABLE: instance_id},
+            directory=self.state.path,
+            log=self.state.log,
+        )
+        record = ServerRecord(
+            pid=process.pid,
+            process_started_at=process.started_at,
+            url=f"http://{addresses.HOST}:{port}",
+            port=port,
+            instance_id=instance_id,
+            config_digest=delivery.digest,
+            started_at=self.clock.now().isoformat(),
+            local_models=delivery.local_models,
+            environment_digest=self.fingerprint(sources),
+        )
+        try:
+            self.state.record_server(record)
+        except BaseException:
+            process.kill()  # what is not written down could never be stopped
+            raise
+        return record
+
+    def watch(self, record: ServerRecord, *, seconds: float, report: Report) -> Outcome:
+        """Wait until it is ready, has ended, or the time is over."""
+        deadline = self.clock.monotonic() + seconds
+        pause, said = FIRST_POLL_SECONDS, ""
+        while record.process.is_running:
+            answer = self.prober(record)
+            if answer.is_ready or self.clock.monotonic() >= deadline:
+                return Outcome(is_alive=True, answer=answer)
+            if (saying := describe(answer)) != said:
+                report(said := saying)
+            self.clock.sleep(pause)
+            pause = min(pause * 1.5, SLOWEST_POLL_SECONDS)
+        exit_code = record.process.poll()
+        self.state.record_end(record, at=self.clock.now(), exit_code=exit_code)
+        return Outcome(is_alive=False, answer=self.prober(record), exit_code=exit_code)
+
+    def stop(self, record: ServerRecord) -> bool:
+        """End it: asked first, then forced. Returns whether there was anything to end."""
+        process = record.process
+        if not process.is_running:
+            return False
+        # First written down, so that an interrupted stop does not look like a crash.
+        self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
+        process.terminate()
+        if not process.wait(clock=self.clock, timeout_seconds=STOP_SECONDS):
+            process.kill()
+            if not process.wait(clock=self.clock, timeout_seconds=KILL_SECONDS):
+                raise StopFailed(f"Process {record.pid} does not end, not even when killed.")
+        return True
+
+    def fingerprint(self, sources: KeySources) -> str:
+        """Return a digest of the keys and settings a server started now would be given."""
+        token = self.state.owner_token.read_text() if self.state.owner_token.exists() else ""
+        return environment.fingerprint(environment.provided(sources), key=token)
+
+    def _environment(self, delivery: Delivery, sources: KeySources) -> dict[str, str]:
+        config = project_config.parse(delivery.document)
+        return (
+            environment.machine(sources.shell)
+            | environment.provided(sources)
+            | {
+                "AGENTENGINE_DATA_DIR": str(self.state.data),
+                "AGENTENGINE_MEMORY_CONFIG": str(self.state.delivered),
+                "AGENTENGINE_CONFIG_DIGEST": delivery.digest,
+                "AGENTENGINE_OWNER_TOKEN_FILE": str(self.state.owner_token),
+                "MONGOMEM_ENABLED_EXTRACTIONS": ",".join(config.enabled),
+                "ORG_ID": "local",
+                "PROJECT_ID": "local",
+                "PYTHONUNBUFFERED": "1",
+            }
+            | ({"AGENTENGINE_LOCAL_MODELS": "1"} if delivery.local_models else {})
+        )
+
+
+def describe(answer: Answer) -> str:
+    """Say what a server that is not ready waits for."""
+    reasons = ", ".join(answer.blocked_on)
+    return f"{answer.status}: {reasons}" if reasons else answer.status

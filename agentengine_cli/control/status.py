@@ -1,0 +1,145 @@
+"""What is true about the memory server right now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import psutil
+
+from agentengine_cli.control import addresses
+from agentengine_cli.control.clock import Clock
+from agentengine_cli.control.log import last_lines
+from agentengine_cli.control.readiness import Answer, Prober, Voice
+from agentengine_cli.control.state import ServerRecord, StateDirectory
+
+STARTUP_SECONDS = 60.0
+"""How long a silent process is still thought to be starting."""
+CRASH_LINES = 5
+
+
+class State(StrEnum):
+    """The one word `memory status` begins with."""
+
+    READY = "ready"
+    STARTING = "starting"
+    BLOCKED = "blocked"
+    STOPPED = "stopped"
+    CRASHED = "crashed"
+    NOT_PROVISIONED = "not_provisioned"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process of ours is alive."""
+        return self in {State.READY, State.STARTING, State.BLOCKED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigMark:
+    """Which configuration, since when."""
+
+    digest: str
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The server, its configuration, and what deserves attention."""
+
+    state: State
+    blocked_on: Sequence[str] = ()
+    record: ServerRecord | None = None
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """The server's own readiness document; empty while it does not answer."""
+    stored: ConfigMark | None = None
+    applied: ConfigMark | None = None
+    warnings: Sequence[str] = ()
+
+    @property
+    def pending(self) -> bool:
+        """Whether a stored configuration is not the applied one."""
+        if self.stored is None:
+            return False
+        return self.applied is None or self.applied.digest != self.stored.digest
+
+    @property
+    def url(self) -> str | None:
+        """Where the server is, while a process of ours is alive."""
+        return self.record.url if self.record and self.state.is_running else None
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, while it is alive."""
+        return self.record.pid if self.record and self.state.is_running else None
+
+
+def observe(state: StateDirectory, *, prober: Prober, clock: Clock) -> Status:
+    """Look at the files, the process and its answer; changes nothing."""
+    record = state.server()
+    stored, delivery = state.stored(), state.delivery()
+    stored_mark = ConfigMark(digest=stored.digest, at=stored.at) if stored else None
+    applied = ConfigMark(digest=delivery.digest, at=delivery.at) if delivery else None
+    if record is None:
+        return Status(state=State.NOT_PROVISIONED, stored=stored_mark)
+    if not record.process.is_running:
+        found = _ended(state, record)
+        return Status(record=record, stored=stored_mark, applied=applied, **found)
+    if applied is None or applied.digest != record.config_digest:
+        applied = ConfigMark(digest=record.config_digest, at=record.started_at)
+    answer = prober(record)
+    return Status(
+        record=record,
+        stored=stored_mark,
+        applied=applied,
+        body=answer.body,
+        warnings=_overridden(record),
+        **_alive(record, answer, now=clock.now()),
+    )
+
+
+def _overridden(record: ServerRecord) -> list[str]:
+    if not record.local_models:
+        return []
+    return ["the built-in models stand in for the configured providers (--local-models)"]
+
+
+def _alive(record: ServerRecord, answer: Answer, *, now: datetime) -> dict[str, Any]:
+    if answer.voice is Voice.OURS:
+        known = answer.status in {State.READY, State.STARTING, State.BLOCKED}
+        state = State(answer.status) if known else State.STARTING
+        return {"state": state, "blocked_on": answer.blocked_on}
+    if answer.voice is Voice.FOREIGN:
+        reason = (
+            f"{addresses.owner(record.port) or 'another program'} answers on port {record.port}, "
+            f"which process {record.pid} was started for"
+        )
+        return {"state": State.BLOCKED, "blocked_on": (reason,)}
+    age = (now - datetime.fromisoformat(record.started_at)).total_seconds()
+    if age < STARTUP_SECONDS:
+        return {"state": State.STARTING, "blocked_on": (f"no answer yet at {record.url}",)}
+    reason = f"process {record.pid} runs but does not answer at {record.url}"
+    return {"state": State.BLOCKED, "blocked_on": (reason,)}
+
+
+def _ended(state: StateDirectory, record: ServerRecord) -> dict[str, Any]:
+    warnings = []
+    if not addresses.is_free(record.port):
+        owner = addresses.owner(record.port) or "another program"
+        warnings.append(f"port {record.port} is now in use by {owner}")
+    if record.stopped_at and not record.crashed:
+        return {"state": State.STOPPED, "warnings": warnings}
+    if psutil.boot_time() > record.process_started_at + 1 and not record.crashed:
+        return {"state": State.STOPPED, "warnings": ["the machine was restarted", *warnings]}
+    lines = last_lines(state.log, CRASH_LINES)
+    story = [f"log: {line}" for line in lines] or ["its log is empty"]
+    return {"state": State.CRASHED, "warnings": [_exit(record), *story, *warnings]}
+
+
+def _exit(record: ServerRecord) -> str:
+    ended = f"process {record.pid} ended by itself"
+    if record.exit_code is None:
+        return f"{ended}, or was killed, while no command was watching"
+    if record.exit_code < 0:
+        return f"{ended}: signal {-record.exit_code}"
+    return f"{ended}: exit code {record.exit_code}"
