@@ -26,7 +26,11 @@ class Turns(Protocol):
 
     @abstractmethod
     async def recent(self, scope: Scope, *, limit: int) -> Sequence[Turn]:
-        """Return the newest turns of the scope's session that match the scope, oldest first."""
+        """Return the newest turns that match the scope, oldest first.
+
+        With a session in the scope: of that session, by turn_seq. Without: of all sessions, by
+        the time of recording.
+        """
         ...
 
     @abstractmethod

@@ -1,0 +1,1 @@
+"""A short conversation over several sessions, and what becomes of it."""
