@@ -1,0 +1,347 @@
+"""memory import, show, flush, jobs and retry: what the memory server holds and works on."""
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentengine_cli import connection, memory_text
+from agentengine_cli.context import CliContext, current, run
+from agentengine_cli.durations import parse_seconds
+from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
+from agentengine_cli.options import JsonOption
+from agentengine_cli.progress import Progress, Status
+from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
+from agentengine_cli.turn_import import Tally, send
+
+if TYPE_CHECKING:
+    from memory_server.client import JobDocument, MemoryDocument, MemoryServerClient
+
+POLL_SECONDS = 0.5
+MANY_JOBS = 1000
+AGAIN = "Run the same command again: what the server has is not written twice"
+
+UserOption = Annotated[str, typer.Option("--user-id", metavar="ID", help="Whose memory.")]
+
+
+def register(memory_app: typer.Typer) -> None:
+    """Add the commands to the `memory` group."""
+    memory_app.command("import")(import_turns)
+    memory_app.command("show")(show)
+    memory_app.command("flush")(flush)
+    memory_app.command("jobs")(jobs)
+    memory_app.command("retry")(retry)
+
+
+def import_turns(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines; - is standard input.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the file, send nothing.")
+    ] = False,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=64, help="Sessions sent at the same time.")
+    ] = 8,
+    as_json: JsonOption = False,
+) -> None:
+    """Record conversations from a file.
+
+    agentengine memory import conversations.jsonl
+
+    Each line is a JSON object: session_id, user_id, role (user, assistant, tool, system) and
+    content; timestamp, metadata and idempotency_key if you have them. The whole file is checked
+    before anything is sent. A second run writes nothing twice.
+    """
+    context = current(ctx)
+    with open_turns(file, sys.stdin.buffer) as turns:
+        plan = turns.check()
+        if not plan.turns:
+            raise CliError(f"{turns.name} holds no turns")
+        if dry_run:
+            context.output.record(_summary(plan, Tally(), 0.0) | {"dry_run": True})
+            return
+        _import(context, turns, plan, concurrency)
+
+
+def _import(context: CliContext, turns: TurnFile, plan: Plan, concurrency: int) -> None:
+    server = connection.local(context)
+    tally, began = Tally(), time.monotonic()
+
+    async def work(progress: Progress) -> None:
+        async with server.client(server.administrator) as client:
+            await send(
+                turns,
+                plan,
+                lambda turn: _record(client, turn),
+                concurrency=concurrency,
+                tally=tally,
+                advance=progress.advance,
+            )
+
+    try:
+        with context.output.progress(plan.turns, "Imported") as progress:
+            run(work(progress))
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"Stopped after {tally.sent} of {plan.turns} turns", hint=AGAIN
+        ) from error
+    context.output.record(_summary(plan, tally, time.monotonic() - began))
+    _complain(turns, plan, tally)
+
+
+async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool:
+    turn = numbered.turn
+    receipt = await client.record_turn(
+        session_id=turn.session_id,
+        user_id=turn.user_id,
+        role=turn.role,
+        content=turn.content,
+        idempotency_key=numbered.key,
+        metadata=turn.metadata or None,
+        **turn.more,
+    )
+    return receipt.get("duplicate", False)
+
+
+def _summary(plan: Plan, tally: Tally, seconds: float) -> dict[str, Any]:
+    return {
+        "turns": plan.turns,
+        "sessions": len(plan.sessions),
+        "users": len(plan.users),
+        "recorded": tally.sent,
+        "skipped": tally.skipped,
+        "seconds": round(seconds, 2),
+        "turns_per_second": round(tally.sent / seconds, 1) if seconds else 0.0,
+    }
+
+
+def _complain(turns: TurnFile, plan: Plan, tally: Tally) -> None:
+    """Raise if not every turn was recorded, naming the lines."""
+    left = plan.turns - tally.sent
+    if not left:
+        return
+    refused = sorted(tally.refused, key=lambda entry: entry[0])
+    problems = [f"{turns.name}:{line}: {_reason(error)}" for line, error in refused[:MAX_PROBLEMS]]
+    if tally.stopped_by is not None:
+        problems.append(_reason(tally.stopped_by))
+    raise PartlyFailed(
+        f"{left} of {plan.turns} turns were not recorded; a refused line ends its session",
+        problems=problems,
+        hint=AGAIN,
+    )
+
+
+def _reason(error: Exception) -> str:
+    told = explain(error)
+    assert told is not None, "only expected failures are counted"
+    return f"{told} ({told.code})"
+
+
+def show(
+    ctx: typer.Context,
+    user_id: UserOption,
+    memory_type: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="semantic, episodic, taxonomic or procedural."),
+    ] = None,
+    evidence: Annotated[bool, typer.Option(help="Show the turns it was learned from.")] = False,
+    history: Annotated[bool, typer.Option(help="Show what it said before.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is remembered of a user, by type.
+
+    agentengine memory show --user-id ana --evidence --history
+    """
+    context = current(ctx)
+    if memory_type is not None and memory_type not in memory_text.HEADINGS:
+        raise WrongUsage(f"--type: expected one of {', '.join(memory_text.HEADINGS)}")
+    server = connection.local(context)
+
+    async def work() -> "Sequence[MemoryDocument]":
+        async with server.client(server.administrator) as client:
+            return await client.memories(user_id=user_id, type=memory_type, include_history=history)
+
+    memories = [
+        memory_text.reduced(memory, evidence=evidence, history=history) for memory in run(work())
+    ]
+    if as_json:
+        context.output.document({"user_id": user_id, "memories": memories})
+    elif not memories:
+        context.output.note(f"Nothing is remembered of {user_id}")
+        context.output.hint("agentengine memory flush promotes the turns that still wait")
+    for text in [] if as_json else memory_text.paragraphs(memories, context.output.wrapped):
+        context.output.result(text)
+
+
+def flush(
+    ctx: typer.Context,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
+    user_id: Annotated[
+        str | None, typer.Option("--user-id", metavar="ID", help="Only this user.")
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Wait until the work is done.")] = True,
+    timeout: Annotated[str, typer.Option(metavar="SPAN", help="How long to wait.")] = "10m",
+    as_json: JsonOption = False,
+) -> None:
+    """Turn recorded turns into memories now, instead of when enough are there.
+
+    agentengine memory flush --user-id ana
+    """
+    context = current(ctx)
+    seconds = parse_seconds(timeout, option="--timeout")
+    server = connection.local(context)
+
+    async def work() -> dict[str, Any]:
+        async with server.client(server.administrator) as client:
+            return await _flush(client, context, session, user_id, seconds if wait else 0.0)
+
+    report = run(work())
+    if as_json:
+        context.output.document(report)
+    else:
+        context.output.record(_told(report))
+    failed = report.get("failed") or ()
+    if failed:
+        raise PartlyFailed(
+            f"{len(failed)} {'job' if len(failed) == 1 else 'jobs'} failed",
+            problems=[f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed],
+            hint="agentengine memory retry --all-failed",
+        )
+
+
+def _told(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the report in words."""
+    told = {"promoted": f"{report['snapshots']} snapshots", "queued": f"{report['jobs']} jobs"}
+    if "decisions" in report:
+        made = (f"{count} {action}" for action, count in report["decisions"].items())
+        told["memories"] = ", ".join(made)
+    return told
+
+
+async def _flush(
+    client: "MemoryServerClient",
+    context: CliContext,
+    session: str | None,
+    user_id: str | None,
+    seconds: float,
+) -> dict[str, Any]:
+    """Promote, wait if there is time given, and report on the jobs that ended meanwhile."""
+    settled = {job["id"] for job in await _settled(client)} if seconds else set()
+    flushed = await client.flush(session_id=session, user_id=user_id)
+    report: dict[str, Any] = {"snapshots": flushed["snapshots"], "jobs": flushed["jobs"]}
+    if not seconds:
+        return report
+    with context.output.status("Waiting for the queue") as status:
+        await _drained(client, status, seconds)
+    ended = [job for job in await _settled(client) if job["id"] not in settled]
+    return report | {"decisions": _decisions(ended), "failed": _failures(ended)}
+
+
+async def _settled(client: "MemoryServerClient") -> "Sequence[JobDocument]":
+    done = await client.jobs(state="done", limit=MANY_JOBS)
+    failed = await client.jobs(state="failed", limit=MANY_JOBS)
+    return [*done["jobs"], *failed["jobs"]]
+
+
+async def _drained(client: "MemoryServerClient", status: Status, seconds: float) -> None:
+    """Wait until nothing is queued or running; raise when the time is over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = await client.jobs(state="queued", limit=5)
+        counts = found["counts"]
+        if not counts["queued"] + counts["running"]:
+            return
+        troubles = [f"{job['error_code']}: {job['error']}" for job in found["jobs"] if job["error"]]
+        waiting = f"{counts['queued']} jobs waiting, {counts['running']} running"
+        status.update("; ".join([waiting, *troubles[:1]]))
+        if time.monotonic() >= deadline:
+            raise CliError(
+                f"Not done after {seconds:.0f} s: {waiting}",
+                problems=troubles,
+                hint="The server goes on; see agentengine memory jobs",
+                code="TIMEOUT",
+            )
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _decisions(jobs: "Sequence[JobDocument]") -> dict[str, int]:
+    """Count what became of the candidates the jobs extracted."""
+    counts: Counter[str] = Counter(ADD=0, UPDATE=0, REINFORCE=0)
+    for job in jobs:
+        counts.update(
+            decision["action"] for decision in (job.get("result") or {}).get("decisions", ())
+        )
+    return dict(counts)
+
+
+def _failures(jobs: "Sequence[JobDocument]") -> list[dict[str, Any]]:
+    names = ("id", "type", "user_id", "session_id", "error_code", "error")
+    return [{name: job.get(name) for name in names} for job in jobs if job["state"] == "failed"]
+
+
+def jobs(
+    ctx: typer.Context,
+    failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=MANY_JOBS, help="How many, newest first.")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List the background work: what waits, runs, is done or failed.
+
+    agentengine memory jobs --failed
+    """
+    context = current(ctx)
+    server = connection.local(context)
+
+    async def work() -> Any:
+        async with server.client(server.administrator) as client:
+            return await client.jobs(state="failed" if failed else None, limit=limit)
+
+    found = run(work())
+    columns = ("id", "kind", "type", "state", "attempts", "user_id", "error_code")
+    context.output.table(found["jobs"], columns=columns, document=found, empty="No jobs")
+    counts = ", ".join(f"{count} {state}" for state, count in found["counts"].items())
+    context.output.note(counts)
+    if failed and found["jobs"]:
+        context.output.hint("agentengine memory retry --all-failed, once the reason is mended")
+
+
+def retry(
+    ctx: typer.Context,
+    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="A job's id.")] = None,
+    all_failed: Annotated[
+        bool, typer.Option("--all-failed", help="Every job that failed.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Queue failed jobs again.
+
+    agentengine memory retry --all-failed
+    """
+    context = current(ctx)
+    if (job is None) == (not all_failed):
+        raise WrongUsage(
+            "Name one job, or say --all-failed", hint="agentengine memory jobs --failed"
+        )
+    server = connection.local(context)
+
+    async def work() -> Sequence[str]:
+        async with server.client(server.administrator) as client:
+            if job is not None:
+                await client.retry_job(job)
+                return [job]
+            return await _retry_all(client)
+
+    queued = run(work())
+    context.output.record({"queued_again": len(queued), "jobs": queued})
+
+
+async def _retry_all(client: "MemoryServerClient") -> Sequence[str]:
+    found = await client.jobs(state="failed", limit=MANY_JOBS)
+    ids = [job["id"] for job in found["jobs"]]
+    for job_id in ids:
+        await client.retry_job(job_id)
+    return ids

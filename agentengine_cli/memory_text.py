@@ -1,0 +1,90 @@
+"""What is remembered, for a reader."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memory_server.client import MemoryDocument
+
+HEADINGS = {
+    "semantic": "Facts",
+    "episodic": "Episodes",
+    "taxonomic": "Terms",
+    "procedural": "Procedures",
+}
+Wrap = Callable[..., str]
+
+
+def reduced(memory: "MemoryDocument", *, evidence: bool, history: bool) -> dict[str, Any]:
+    """Return the memory without what was not asked for."""
+    left_out = {name for name, asked in (("evidence", evidence), ("history", history)) if not asked}
+    return {name: value for name, value in memory.items() if name not in left_out}
+
+
+def paragraphs(memories: Sequence[Mapping[str, Any]], wrapped: Wrap) -> Iterator[str]:
+    """Yield the memories as text, type by type."""
+    for kind in [*HEADINGS, *sorted({memory["type"] for memory in memories} - set(HEADINGS))]:
+        same = [memory for memory in memories if memory["type"] == kind]
+        if same:
+            yield f"{HEADINGS.get(kind, kind)} ({kind}): {len(same)}\n"
+        for memory in same:
+            yield "\n".join(_lines(memory, wrapped)) + "\n"
+
+
+def _lines(memory: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
+    yield wrapped(_name(memory), indent="  ")
+    yield wrapped(str(memory["content"]), indent="    ")
+    yield wrapped(_standing(memory), indent="    ")
+    for version in memory.get("history") or ():
+        until = f"{_day(version['valid_from'])} to {_day(version['valid_to'])}"
+        text = f"was: {version['content']} (version {version['version']}, {until})"
+        yield wrapped(text, first="    ", indent="      ")
+    for evidence in memory.get("evidence") or ():
+        yield from _evidence(evidence, wrapped)
+    yield wrapped(f"id {memory['id']}", indent="    ")
+
+
+def _name(memory: Mapping[str, Any]) -> str:
+    if memory.get("term"):
+        return f"{memory.get('domain')}/{memory['term']}"
+    names = (memory.get(key) for key in ("label", "title", "procedure"))
+    return next((str(name) for name in names if name), str(memory["type"]))
+
+
+def _standing(memory: Mapping[str, Any]) -> str:
+    """Return since when it holds, how often it was confirmed, and what else is unusual."""
+    parts = [f"version {memory['version']}", f"since {_day(memory['valid_from'])}"]
+    times = memory.get("reinforcement_count") or 0
+    if times:
+        parts.append("confirmed once" if times == 1 else f"confirmed {times} times")
+    event = memory.get("event_time")
+    if event:
+        parts.append(f"took place {_span(event)} ({event['words']!r})")
+    if memory.get("visibility") not in (None, "private"):
+        parts.append(f"visible to {memory['visibility']}")
+    if not memory.get("is_latest", True):
+        parts.append("superseded")
+    return ", ".join(parts)
+
+
+def _span(event: Mapping[str, Any]) -> str:
+    """Return the days it took; the end on the wire is the first moment after."""
+    last = datetime.fromisoformat(event["end"]) - timedelta(seconds=1)
+    start, end = _day(event["start"]), last.date().isoformat()
+    return start if start >= end else f"{start} to {end}"
+
+
+def _day(moment: str | None) -> str:
+    return moment[:10] if moment else "now"
+
+
+def _evidence(evidence: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
+    source = (
+        f"from session {evidence['session_id']}, by {evidence['extractor']}, "
+        f"learned {_day(evidence['learned_at'])}"
+    )
+    yield wrapped(source, first="    ", indent="      ")
+    for turn in evidence.get("turns") or ():
+        said = f"[{turn['turn_seq']}] {turn['role']}: {turn['content']}"
+        yield wrapped(said, first="      ", indent="        ")

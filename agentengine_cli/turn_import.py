@@ -1,0 +1,81 @@
+"""Sending the turns of a file: each session in order, several sessions at once."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agentengine_cli.turn_file import NumberedTurn, Places, Plan, TurnFile
+from memory_server.errors import Forbidden, MemoryServerError, RateLimited, StorageError
+
+
+class Recorder(Protocol):
+    """Where turns go."""
+
+    async def __call__(self, turn: NumberedTurn) -> bool:
+        """Record a turn; return whether the server had it already."""
+        ...
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far an import came."""
+
+    sent: int = 0
+    """Turns the server has acknowledged."""
+    skipped: int = 0
+    """Of these, the ones it had already."""
+    refused: list[tuple[int, Exception]] = field(default_factory=list)
+    """Lines the server refused, each of which ended its session."""
+    stopped_by: Exception | None = None
+    """What ended everything: the other turns would have met the same."""
+
+
+async def send(
+    file: TurnFile,
+    plan: Plan,
+    record: Recorder,
+    *,
+    concurrency: int,
+    tally: Tally,
+    advance: Callable[[], None],
+) -> None:
+    """Record every turn of a checked file and count in `tally`."""
+    sessions = iter(plan.sessions.items())
+    workers = (
+        _work(file, sessions, record, tally=tally, advance=advance)
+        for _ in range(min(concurrency, len(plan.sessions)))
+    )
+    await asyncio.gather(*workers)
+
+
+async def _work(
+    file: TurnFile,
+    sessions: Iterator[tuple[str, Places]],
+    record: Recorder,
+    *,
+    tally: Tally,
+    advance: Callable[[], None],
+) -> None:
+    """Take one session after the other until none is left."""
+    for session_id, places in sessions:
+        for turn in file.session(session_id, places):
+            if tally.stopped_by is not None:
+                return
+            if not await _recorded(turn, record, tally):
+                break
+            advance()
+
+
+async def _recorded(turn: NumberedTurn, record: Recorder, tally: Tally) -> bool:
+    """Record one turn; return whether its session may go on."""
+    try:
+        tally.skipped += await record(turn)
+    except (Forbidden, RateLimited, StorageError, OSError) as error:
+        tally.stopped_by = tally.stopped_by or error
+        return False
+    except MemoryServerError as error:
+        tally.refused.append((turn.line, error))
+        return False
+    tally.sent += 1
+    return True
