@@ -1,7 +1,7 @@
 """The way to the memory server: which one, and with whose token."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,8 +61,15 @@ def local(context: CliContext) -> Server:
     return _server(local_server(context.start))
 
 
-def reach(context: CliContext, options: TargetOptions, *, command: str) -> Server:
+def reach(
+    context: CliContext, options: TargetOptions, *, command: str, workspace: str | None = None
+) -> Server:
     """Return the server the options, the directory pin or the local stack name."""
+    server = _reached(context, options, command)
+    return replace(server, workspace_id=workspace) if workspace else server
+
+
+def _reached(context: CliContext, options: TargetOptions, command: str) -> Server:
     pinned = pinned_context(context.start)
     if not (options.context or options.explicit or pinned):
         return local(context)

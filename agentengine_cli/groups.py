@@ -2,25 +2,46 @@
 
 import typer
 
+from agentengine_cli.commands import (
+    auth,
+    completion,
+    create,
+    invoke,
+    memory,
+    memory_data,
+    service_account,
+    version,
+)
 from agentengine_cli.options import share_global_options
 
 HELP_FLAGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def build() -> typer.Typer:
-    """Return the whole application."""
+def build(*, completing: bool = False) -> typer.Typer:
+    """Return the whole application; `completing`: to answer a shell that wants completions."""
     app = typer.Typer(
         name="agentengine",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=completing,
         rich_markup_mode=None,
         context_settings=HELP_FLAGS,
     )
     app.callback()(_root)
+    create.register(app)
+    app.add_typer(memory.app, name="memory")
+    memory_data.register(memory.app)
+    invoke.register(app)
+    app.add_typer(service_account.app, name="service-account")
+    app.add_typer(auth.app, name="auth")
+    version.register(app)
+    completion.register(app)
     share_global_options(app)
     return app
 
 
 def _root() -> None:
-    """Give an agent a memory that you run yourself."""
+    """Give an agent a memory that you run yourself.
+
+    agentengine create --memory-only --name "My memory"
+    """

@@ -148,8 +148,10 @@ def show(
         str | None,
         typer.Option("--type", metavar="TYPE", help="semantic, episodic, taxonomic or procedural."),
     ] = None,
-    evidence: Annotated[bool, typer.Option(help="Show the turns it was learned from.")] = False,
-    history: Annotated[bool, typer.Option(help="Show what it said before.")] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Show the turns it was learned from.")
+    ] = False,
+    history: Annotated[bool, typer.Option("--history", help="Show what it said before.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is remembered of a user, by type.
@@ -311,7 +313,7 @@ def jobs(
 
 def retry(
     ctx: typer.Context,
-    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="A job's id.")] = None,
+    job: Annotated[str | None, typer.Argument(metavar="JOB", help="A job's id.")] = None,
     all_failed: Annotated[
         bool, typer.Option("--all-failed", help="Every job that failed.")
     ] = False,
