@@ -56,11 +56,17 @@ def rotate(path: Path) -> None:
             path.replace(path.with_name(path.name + ".1"))
 
 
-def last_lines(path: Path, count: int, chosen: LineFilter | None = None) -> list[str]:
-    """Return the last lines that are wanted, oldest first; none when there is no log."""
+def last_lines(
+    path: Path, count: int, chosen: LineFilter | None = None, *, start: int = 0
+) -> list[str]:
+    """Return the last lines after byte `start` that are wanted, oldest first; none without a log.
+
+    `start` beyond the end means that the log was set aside since: then every line counts.
+    """
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            lines = (line.rstrip("\n") for line in file)
+        with path.open("rb") as file:
+            file.seek(start if start <= size(path) else 0)
+            lines = (line.decode("utf-8", "replace").rstrip("\r\n") for line in file)
             return list(deque((chosen or LineFilter()).select(lines), maxlen=count))
     except FileNotFoundError:
         return []

@@ -113,6 +113,13 @@ class ControlPlane:
         with self.state.operation(self.clock):
             return self._apply(request, report)
 
+    def up(self, loaded: ProjectConfig, request: ApplyRequest, report: Report = _silent) -> Applied:
+        """Store a validated configuration and apply it; see `apply`."""
+        stored = self.state.stored()
+        if stored is None or stored.digest != project_config.digest(loaded.memory):
+            self.store(loaded)
+        return self.apply(request, report)
+
     def restart(self, report: Report = _silent) -> Status:
         """Start the delivered configuration again, trying twice; returns once it is ready."""
         with self.state.operation(self.clock):

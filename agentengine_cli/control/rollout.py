@@ -3,6 +3,7 @@
 The store admits one server at a time, so the old one has to end before the new one can start.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from agentengine_cli.control.status import State, Status
 from agentengine_cli.errors import CliError
 
 RESTORE_SECONDS = 30.0
+BLOCKED_SECONDS = 60.0
+"""How long a blocked server is kept in the place of one that was ready."""
 LOG_HINT = "See its log: agentengine dev logs --no-follow"
 
 
@@ -44,10 +47,16 @@ class Rollout:
         self._end_old()
         self.server.state.deliver(delivery)
         record = self.server.start(delivery, port=port(), sources=self.sources)
-        outcome = self.server.watch(record, seconds=seconds, report=self.report)
+        better = self._gave_up_better(delivery)
+        outcome = self.server.watch(
+            record,
+            seconds=seconds,
+            report=self.report,
+            blocked_seconds=BLOCKED_SECONDS if better else math.inf,
+        )
         if not outcome.is_alive:
             raise StartFailed(self._died(outcome) + self._restore(), hint=LOG_HINT)
-        if outcome.answer.status == "blocked" and self._gave_up_better(delivery):
+        if outcome.answer.status == "blocked" and better:
             self.server.stop(record)
             reason = f"The memory server does not become ready: {describe(outcome.answer)}."
             raise StartFailed(reason + self._restore(), hint=LOG_HINT)
@@ -83,8 +92,12 @@ class Rollout:
 def ending(server: Server, outcome: Outcome) -> str:
     """Say how a server that is gone went: its exit code and its last words."""
     code = f" (exit code {outcome.exit_code})" if outcome.exit_code is not None else ""
-    words: Sequence[str] = [line for line in last_lines(server.state.log, 3) if line.strip()]
+    words: Sequence[str] = [line for line in _own_lines(server, outcome) if line.strip()]
     return f"{code}: {words[-1].strip()}" if words else code
+
+
+def _own_lines(server: Server, outcome: Outcome) -> Sequence[str]:
+    return last_lines(server.state.log, 3, start=outcome.record.log_offset)
 
 
 def _differ(old: Delivery, new: Delivery) -> bool:

@@ -1,5 +1,6 @@
 """Starts, watches and stops the one server process of a project."""
 
+import math
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from agentengine_cli.control import addresses, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess
-from agentengine_cli.control.readiness import Answer, Prober
+from agentengine_cli.control.readiness import Answer, Prober, Voice
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
 from memory_server import project_config
@@ -34,6 +35,7 @@ class StopFailed(CliError):
 class Outcome:
     """How a start went by the end of the time given."""
 
+    record: ServerRecord
     is_alive: bool
     answer: Answer
     exit_code: int | None = None
@@ -57,7 +59,7 @@ class Server:
         """Launch it and write down that we did, before anything is waited for."""
         self.state.ensure_owner_token()
         log.rotate(self.state.log)
-        instance_id = secrets.token_hex(8)
+        instance_id, log_offset = secrets.token_hex(8), log.size(self.state.log)
         process = ManagedProcess.launch(
             [*self.command, "--host", addresses.HOST, "--port", str(port)],
             environment=self._environment(delivery, sources) | {INSTANCE_VARIABLE: instance_id},
@@ -74,6 +76,7 @@ class Server:
             started_at=self.clock.now().isoformat(),
             local_models=delivery.local_models,
             environment_digest=self.fingerprint(sources),
+            log_offset=log_offset,
         )
         try:
             self.state.record_server(record)
@@ -82,21 +85,31 @@ class Server:
             raise
         return record
 
-    def watch(self, record: ServerRecord, *, seconds: float, report: Report) -> Outcome:
-        """Wait until it is ready, has ended, or the time is over."""
-        deadline = self.clock.monotonic() + seconds
-        pause, said = FIRST_POLL_SECONDS, ""
+    def watch(
+        self,
+        record: ServerRecord,
+        *,
+        seconds: float,
+        report: Report,
+        blocked_seconds: float = math.inf,
+    ) -> Outcome:
+        """Wait until it is ready, has ended, or the time is over.
+
+        `blocked_seconds`: how long one and the same blocking reason is waited out.
+        """
+        now = self.clock.monotonic
+        deadline, pause, said, said_at = now() + seconds, FIRST_POLL_SECONDS, "", now()
         while record.process.is_running:
             answer = self.prober(record)
-            if answer.is_ready or self.clock.monotonic() >= deadline:
-                return Outcome(is_alive=True, answer=answer)
             if (saying := describe(answer)) != said:
-                report(said := saying)
+                said, said_at = saying, now()
+                report(saying)
+            is_stuck = answer.status == "blocked" and now() - said_at >= blocked_seconds
+            if answer.is_ready or is_stuck or now() >= deadline:
+                return Outcome(record=record, is_alive=True, answer=answer)
             self.clock.sleep(pause)
             pause = min(pause * 1.5, SLOWEST_POLL_SECONDS)
-        exit_code = record.process.poll()
-        self.state.record_end(record, at=self.clock.now(), exit_code=exit_code)
-        return Outcome(is_alive=False, answer=self.prober(record), exit_code=exit_code)
+        return self._ended(record)
 
     def stop(self, record: ServerRecord) -> bool:
         """End it: asked first, then forced. Returns whether there was anything to end."""
@@ -111,6 +124,12 @@ class Server:
             if not process.wait(clock=self.clock, timeout_seconds=KILL_SECONDS):
                 raise StopFailed(f"Process {record.pid} does not end, not even when killed.")
         return True
+
+    def _ended(self, record: ServerRecord) -> Outcome:
+        exit_code = record.process.poll()
+        self.state.record_end(record, at=self.clock.now(), exit_code=exit_code)
+        silent = Answer(voice=Voice.SILENT)
+        return Outcome(record=record, is_alive=False, answer=silent, exit_code=exit_code)
 
     def fingerprint(self, sources: KeySources) -> str:
         """Return a digest of the keys and settings a server started now would be given."""

@@ -77,6 +77,8 @@ class ServerRecord:
     exit_code: int | None = None
     """Negative: the signal. Known only when a command was watching."""
     crashed: bool = False
+    log_offset: int = 0
+    """Where this process's output begins in the log, in bytes."""
 
     @property
     def process(self) -> ManagedProcess:

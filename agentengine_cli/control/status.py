@@ -131,7 +131,7 @@ def _ended(state: StateDirectory, record: ServerRecord) -> dict[str, Any]:
         return {"state": State.STOPPED, "warnings": warnings}
     if psutil.boot_time() > record.process_started_at + 1 and not record.crashed:
         return {"state": State.STOPPED, "warnings": ["the machine was restarted", *warnings]}
-    lines = last_lines(state.log, CRASH_LINES)
+    lines = last_lines(state.log, CRASH_LINES, start=record.log_offset)
     story = [f"log: {line}" for line in lines] or ["its log is empty"]
     return {"state": State.CRASHED, "warnings": [_exit(record), *story, *warnings]}
 

@@ -1,0 +1,66 @@
+"""agentengine logs: what the memory server wrote."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from agentengine_cli.commands.log_options import (
+    GrepOption,
+    SinceOption,
+    TailOption,
+    UntilOption,
+    documents,
+    line_filter,
+    show_log,
+)
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    OrgIdOption,
+    ProjectIdOption,
+    targeted_plane,
+)
+from agentengine_cli.context import current
+from agentengine_cli.control import log
+from agentengine_cli.errors import WrongUsage
+from agentengine_cli.options import JsonOption
+from agentengine_cli.target import TargetOptions
+
+app = typer.Typer(help="Show what the memory server wrote.", invoke_without_command=True)
+
+
+class LogSource(StrEnum):
+    """Whose log."""
+
+    MEMORY = "memory"
+
+
+@app.callback()
+def logs(
+    ctx: typer.Context,
+    source: Annotated[LogSource, typer.Option("--source", help="Whose log.")] = LogSource.MEMORY,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with it.")] = False,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    tail: TailOption = 500,
+    grep: GrepOption = None,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the last lines of the memory server's log, oldest first."""
+    output = current(ctx).output
+    if follow and (until or output.as_json):
+        raise WrongUsage("--follow does not go together with --until or --json")
+    options = TargetOptions(
+        context=context, base_url=base_url, org_id=org_id, project_id=project_id
+    )
+    plane = targeted_plane(ctx, options)
+    chosen = line_filter(plane, grep=grep, since=since, until=until)
+    if output.as_json:
+        output.document(documents(log.last_lines(plane.state.log, tail, chosen)))
+        return
+    show_log(ctx, plane, chosen, tail=tail, follow=follow)

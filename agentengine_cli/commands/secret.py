@@ -1,0 +1,244 @@
+"""agentengine secret: keys the memory server gets, kept out of every file in git."""
+
+import io
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from dotenv import dotenv_values
+
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    OrgIdOption,
+    ProjectIdOption,
+    targeted_plane,
+)
+from agentengine_cli.context import current
+from agentengine_cli.control.environment import PROVIDER_KEYS, read_dotenv
+from agentengine_cli.control.plane import ControlPlane
+from agentengine_cli.control.secrets import SecretScope, check_name
+from agentengine_cli.errors import CliError, WrongUsage
+from agentengine_cli.options import JsonOption, YesOption
+from agentengine_cli.target import TargetOptions
+
+app = typer.Typer(help="Keep the keys the memory server needs.", no_args_is_help=True)
+
+ProjectScopeOption = Annotated[
+    bool, typer.Option("--project-scope", help="For the whole project (the default).")
+]
+WorkspaceScopeOption = Annotated[
+    bool, typer.Option("--workspace-scope", help="For one workspace; memory does not read it.")
+]
+
+
+class EmptySecret(CliError):
+    """A secret would have no value."""
+
+
+class NoValue(CliError):
+    """No value was given, and nobody can be asked for one."""
+
+
+class OnEmpty(StrEnum):
+    """What to do about a secret without a value."""
+
+    SKIP = "skip"
+    WARN = "warn"
+    ERROR = "error"
+
+
+@app.command("set")
+def set_(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None,
+    value: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    value_option: Annotated[str | None, typer.Option("--value", hidden=True)] = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the value from stdin.")] = False,
+    from_file: Annotated[
+        str | None, typer.Option("--from-file", metavar="FILE", help="Set a dotenv file's entries.")
+    ] = None,
+    on_empty: Annotated[
+        OnEmpty | None, typer.Option("--on-empty", help="What to do about an empty value.")
+    ] = None,
+    description: Annotated[str | None, typer.Option("--description")] = None,
+    sync: Annotated[bool, typer.Option("--sync", help="Restart the server with it.")] = False,
+    project_scope: ProjectScopeOption = False,
+    workspace_scope: WorkspaceScopeOption = False,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Set one secret, or with --from-file several; asks for the value without showing it."""
+    output = current(ctx).output
+    scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
+    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
+    inline = value if value is not None else value_option
+    given = _given(ctx, name, inline=inline, stdin=stdin, from_file=from_file)
+    values = _filled(ctx, given, on_empty)
+    _warn(ctx, values, scope)
+    changed = plane.secrets.set(values, scope=scope, description=description)
+    if sync:
+        _roll(ctx, plane)
+    if output.as_json:
+        output.document({"scope": scope.value, "secrets": [secret.public() for secret in changed]})
+        return
+    for secret in changed:
+        output.result(f"{secret.name}: version {secret.version}, {scope} scope")
+    if not sync and scope is SecretScope.PROJECT and plane.status().state.is_running:
+        output.hint("The running server does not have it yet: agentengine secret sync")
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    project_scope: ProjectScopeOption = False,
+    workspace_scope: WorkspaceScopeOption = False,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show names, versions and dates; a value is never shown."""
+    scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
+    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
+    rows = [secret.public() for secret in plane.secrets.list(scope)]
+    current(ctx).output.table(
+        rows,
+        columns=("name", "version", "updated_at", "description"),
+        document={"secrets": rows, "total": len(rows)},
+        empty=f"the {scope} scope has no secrets",
+    )
+
+
+@app.command()
+def delete(
+    ctx: typer.Context,
+    name: str,
+    yes: YesOption = False,
+    project_scope: ProjectScopeOption = False,
+    workspace_scope: WorkspaceScopeOption = False,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+) -> None:
+    """Delete one secret."""
+    output = current(ctx).output
+    scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
+    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
+    output.confirm(f"Delete {name} from the {scope} scope of {plane.stack.project}?", yes=yes)
+    plane.secrets.delete(name, scope=scope)
+    output.result(f"deleted {name}")
+
+
+@app.command()
+def sync(
+    ctx: typer.Context,
+    context: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+) -> None:
+    """Restart the memory server so that it has the secrets as they are now."""
+    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
+    _roll(ctx, plane)
+
+
+def _target(
+    context: str | None, base_url: str | None, org_id: str | None, project_id: str | None
+) -> TargetOptions:
+    return TargetOptions(context=context, base_url=base_url, org_id=org_id, project_id=project_id)
+
+
+def _scope(*, project_scope: bool, workspace_scope: bool) -> SecretScope:
+    if project_scope and workspace_scope:
+        raise WrongUsage("--project-scope and --workspace-scope exclude each other")
+    return SecretScope.WORKSPACE if workspace_scope else SecretScope.PROJECT
+
+
+def _given(
+    ctx: typer.Context, name: str | None, *, inline: str | None, stdin: bool, from_file: str | None
+) -> Mapping[str, str]:
+    """Return the secrets as they were given, by name; a value may be empty."""
+    if sum((inline is not None, stdin, from_file is not None)) > 1:
+        raise WrongUsage("Give the value once: --stdin, --from-file, or typed at the prompt")
+    if from_file is not None:
+        if name is not None:
+            raise WrongUsage("--from-file takes the names from the file; leave NAME out")
+        return _from_dotenv(from_file)
+    if name is None:
+        raise WrongUsage("Name the secret", hint="agentengine secret set NAME")
+    check_name(name)
+    if inline is not None:
+        current(ctx).output.warning(
+            "a value on the command line ends up in the shell's history; use the prompt or --stdin"
+        )
+        return {name: inline}
+    return {name: sys.stdin.read().removesuffix("\n") if stdin else _asked(ctx, name)}
+
+
+def _from_dotenv(path: str) -> Mapping[str, str]:
+    if path == "-":
+        entries = dotenv_values(stream=io.StringIO(sys.stdin.read()), interpolate=False)
+        return {name: value or "" for name, value in entries.items()}
+    if not Path(path).is_file():
+        raise WrongUsage(f"--from-file: there is no file {path}")
+    return read_dotenv(Path(path))
+
+
+def _asked(ctx: typer.Context, name: str) -> str:
+    if not current(ctx).is_interactive:
+        raise NoValue(
+            f"{name} was given no value, and there is no terminal to ask on",
+            hint=f"printf %s VALUE | agentengine secret set {name} --stdin",
+        )
+    return str(typer.prompt(f"Value of {name}", hide_input=True, default="", err=True))
+
+
+def _filled(
+    ctx: typer.Context, given: Mapping[str, str], on_empty: OnEmpty | None
+) -> dict[str, str]:
+    """Return the secrets that have a value, after doing what was chosen about the others."""
+    for name in given:
+        check_name(name)
+    empty = [name for name, value in given.items() if not value.strip()]
+    filled = {name: value for name, value in given.items() if name not in empty}
+    if empty and on_empty is None and current(ctx).is_interactive:
+        asked = {name: _asked(ctx, name) for name in empty}
+        filled |= {name: value for name, value in asked.items() if value.strip()}
+        empty = [name for name in empty if name not in filled]
+    if empty and on_empty in {None, OnEmpty.ERROR}:
+        raise EmptySecret(
+            f"No value for {', '.join(empty)}; nothing was set",
+            hint="Give a value, or leave such entries out with --on-empty skip",
+        )
+    if empty and on_empty is OnEmpty.WARN:
+        current(ctx).output.warning(f"left out, because there is no value: {', '.join(empty)}")
+    return filled
+
+
+def _warn(ctx: typer.Context, values: Mapping[str, str], scope: SecretScope) -> None:
+    read = [name for name in values if name in PROVIDER_KEYS]
+    if scope is SecretScope.WORKSPACE and read:
+        current(ctx).output.warning(
+            f"the memory server reads the project scope only and will not find {', '.join(read)}; "
+            "set it without --workspace-scope"
+        )
+
+
+def _roll(ctx: typer.Context, plane: ControlPlane) -> None:
+    """Restart a running server; one that is stopped reads the secrets when it starts."""
+    output = current(ctx).output
+    if not plane.status().state.is_running:
+        output.result("no memory server runs; it reads the secrets when it starts")
+        return
+    with output.status("Memory: restarting with the secrets") as spinner:
+        plane.restart(report=lambda text: spinner.update(f"Memory: {text}"))
+    output.result("the memory server has the secrets")
