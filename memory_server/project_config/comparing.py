@@ -132,8 +132,10 @@ def _shown(path: str, value: Any) -> str:
         return _written(value)
     if path == "memory.extraction.enabled":
         return "(absent: every type)"
-    schema = known_keys().get(path, {})
-    return f"{_written(schema['default'])} (default)" if "default" in schema else "(absent)"
+    key = known_keys().get(path)
+    if key is None or "default" not in key.schema:
+        return "(absent)"
+    return f"{_written(key.schema['default'])} (default)"
 
 
 def _written(value: Any) -> str:

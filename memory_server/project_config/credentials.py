@@ -16,7 +16,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("a connection string with a password", rf"{_DATABASE}://[^\s@/]{{0,200}}:[^\s@]{{1,400}}@"),
     ("an address with a user name or password", r"://[^\s/?#@\"']{1,400}@"),
     ("an address with a key in its query", rf"[?&]{_QUERY_NAME}=[^&\s#]{{6}}"),
-    ("a bearer token", r"\b(?:[Bb]earer|BEARER)\s+(?=\S{0,100}\d|\S{20})[\w.~+/=-]{8}"),
+    ("a bearer token", r"\b(?:[Bb]earer|BEARER)[ \t]+(?=\S{0,100}\d|\S{20})[\w.~+/=-]{8}"),
     ("a signed token (JWT)", r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}"),
     ("a provider key (sk-)", r"(?<![A-Za-z0-9])c?sk-[\w-]{8}"),
     ("a provider key (sk_)", r"(?<![A-Za-z0-9])(?:gsk|[sr]k_live|[sr]k_test|mdb_sa_sk)_\w{8}"),
@@ -30,7 +30,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
 )
 _KINDS = tuple(kind for kind, _ in _PATTERNS)
 _ANY = re.compile("|".join(f"({pattern})" for _, pattern in _PATTERNS))
-_HEX = re.compile(r"(?i)[0-9a-f]{32,}")
+_HEX = re.compile(r"(?i)(?=[0-9]*[a-f])[0-9a-f]{32,}")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _SEPARATORS = re.compile(r"[-_/+=]")
 SHORTEST_RANDOM = 28

@@ -97,6 +97,8 @@ def _wrong_type(violation: Violation) -> str:
     demand = violation.demand
     types: Sequence[str] = [demand] if isinstance(demand, str) else demand
     expected = " or ".join(_EXPECTED[name] for name in types)
+    if "enum" in violation.schema:
+        expected = f"one of {listed(violation.schema['enum'])}"
     sentence = f"expected {expected}, found {kind_of(violation.value)}"
     return sentence + _advice(types, violation)
 
@@ -110,7 +112,7 @@ def _advice(types: Sequence[str], violation: Violation) -> str:
     if "string" in types and isinstance(value, int | float | Odd):
         return ": put it in quotes"
     if isinstance(value, Odd):
-        return ": write it in plain digits"
+        return ": write it in plain decimal digits"
     return _advice_on_form(types, value)
 
 
@@ -129,7 +131,11 @@ def _advice_on_form(types: Sequence[str], value: object) -> str:
 def _about_null(steps: Steps) -> str:
     if steps == ("memory", "extraction", "enabled"):
         return ": write [] to extract nothing, or remove the key to extract every type"
-    if steps == ("memory",):
+    if steps == ("memory", "extraction"):
+        return ": write `enabled: []` below it to extract nothing, or remove it to extract all"
+    if isinstance(steps[-1], int):
+        return ": give a value, or remove the item"
+    if steps in {(), ("memory",)}:
         return ": write `memory: {}` to take every default"
     return ": give a value, or remove the key to take the default"
 
@@ -139,8 +145,6 @@ def _not_in_enum(violation: Violation) -> str:
     sentence = f"must be one of {allowed}{did_you_mean(violation.value, violation.demand)}"
     if violation.steps == ("memory", "extraction_llm", "provider"):
         sentence += " (an OpenAI-compatible endpoint works with provider openai and base_url)"
-    if "index" in str(violation.steps[1:2]) and isinstance(violation.steps[-1], int):
-        sentence += " (both: hybrid search)"
     return sentence
 
 

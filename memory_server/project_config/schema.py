@@ -4,6 +4,7 @@ import functools
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +23,19 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownKey:
+    """What the schema says about one key."""
+
+    schema: Mapping[str, Any]
+    required: bool
+    """Whether the mapping it belongs to must have it."""
+
+
 @functools.cache
-def known_keys() -> Mapping[str, Mapping[str, Any]]:
-    """Return every key with its part of the schema; `[]` stands for the items of a list."""
+def known_keys() -> Mapping[str, KnownKey]:
+    """Return every key by its path; `[]` stands for the items of a list."""
     return dict(_keys_below("", load_schema()))
-
-
-def required_keys_of(path: str) -> frozenset[str]:
-    """Return the names that must be present in the mapping at that path."""
-    schema = known_keys()[path] if path else load_schema()
-    return frozenset(_resolved(schema).get("required", ()))
 
 
 def violations(document: Any) -> Iterator[Violation]:
@@ -55,14 +59,14 @@ def accepts(document: Any) -> bool:
     return bool(_validator().is_valid(document))
 
 
-def _keys_below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, written in _resolved(schema).get("properties", {}).items():
+def _keys_below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, KnownKey]]:
+    holder = _resolved(schema)
+    for name, written in holder.get("properties", {}).items():
         own = f"{path}.{name}" if path else name
         part = _resolved(written)
-        yield own, part
+        yield own, KnownKey(schema=part, required=name in holder.get("required", ()))
         yield from _keys_below(own, part)
-        if "properties" in part.get("items", {}) or "$ref" in part.get("items", {}):
-            yield from _keys_below(f"{own}[]", part["items"])
+        yield from _keys_below(f"{own}[]", part.get("items", {}))
 
 
 def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """Everything that is wrong with a document, each once, in the order of the file."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +11,9 @@ from memory_server.project_config.problem import Finding, Place, Problem, Steps,
 from memory_server.project_config.rules import cross_findings, texts_of
 from memory_server.project_config.schema import known_keys, violations
 from memory_server.project_config.tree import Tree
-from memory_server.project_config.yaml_text import place_of
 
+MOST_IN_TEXT = 100
+"""Credentials told outside of values; a file with more is no configuration."""
 _SECRET_NAMES = (
     ("memory", "embedding", "api_key_secret"),
     ("memory", "extraction_llm", "api_key_secret"),
@@ -65,9 +67,13 @@ def findings_in_values(document: Mapping[str, Any]) -> Iterator[Finding]:
 def credentials_in_text(text: str, told: Iterable[str] = ()) -> Iterator[Finding]:
     """Yield the credentials anywhere in a file, comments included, but those already told."""
     known = frozenset(told)
-    for offset, kind, start in credentials_in(text):
-        if start not in known:
-            yield Finding((), _credential_message(kind), place_of(text, offset))
+    found = (
+        Finding((), _credential_message(kind), (number, offset + 1))
+        for number, line in enumerate(text.split("\n"), 1)
+        for offset, kind, start in credentials_in(line)
+        if start not in known
+    )
+    yield from itertools.islice(found, MOST_IN_TEXT)
 
 
 def in_order(findings: Iterable[Finding], source: Source) -> list[Problem]:
