@@ -70,7 +70,7 @@ async def _work(
 async def _recorded(turn: NumberedTurn, record: Recorder, tally: Tally) -> bool:
     """Record one turn; return whether its session may go on."""
     try:
-        tally.skipped += await record(turn)
+        is_known = await record(turn)
     except (Forbidden, RateLimited, StorageError, OSError) as error:
         tally.stopped_by = tally.stopped_by or error
         return False
@@ -78,4 +78,5 @@ async def _recorded(turn: NumberedTurn, record: Recorder, tally: Tally) -> bool:
         tally.refused.append((turn.line, error))
         return False
     tally.sent += 1
+    tally.skipped += is_known
     return True
