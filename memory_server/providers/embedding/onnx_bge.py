@@ -19,12 +19,14 @@ from memory_server.providers.embedding.model_files import PinnedFile
 EXTRA = "embedded"
 WEIGHTS = PinnedFile(
     package="compartment",
+    version="4.13.0",
     path="models/bge-small-en-v1.5-int8/model_quantized.onnx",
     sha256="6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
     extra=EXTRA,
 )
 VOCABULARY = PinnedFile(
     package="compartment",
+    version="4.13.0",
     path="models/bge-small-en-v1.5-int8/tokenizer.json",
     sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
     extra=EXTRA,

@@ -20,12 +20,14 @@ from memory_server.providers.embedding.onnx_bge import load_tokenizer
 EXTRA = "static"
 WEIGHTS = PinnedFile(
     package="wordllama",
+    version="0.4.0.post1",
     path="weights/l2_supercat_256.safetensors",
     sha256="64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
     extra=EXTRA,
 )
 VOCABULARY = PinnedFile(
     package="wordllama",
+    version="0.4.0.post1",
     path="tokenizers/l2_supercat_tokenizer_config.json",
     sha256="93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
     extra=EXTRA,

@@ -16,10 +16,11 @@ UNUSABLE_NUMBERS = "the model answered with zero or non-finite numbers"
 def unit(numbers: ArrayLike) -> Vector | None:
     """Return the numbers as a float32 vector of length one, or None if they have no direction."""
     wide = np.asarray(numbers, dtype=np.float64)
-    length = float(np.linalg.norm(wide))
-    if not np.isfinite(length) or length == 0.0:
+    largest = float(np.max(np.abs(wide)))
+    if not np.isfinite(largest) or largest == 0.0:
         return None
-    return np.asarray(wide / length, dtype=np.float32)
+    scaled = wide / largest  # or the squares of very large and very small numbers would be lost
+    return np.asarray(scaled / np.linalg.norm(scaled), dtype=np.float32)
 
 
 def mean_direction(vectors: Sequence[Vector]) -> Vector | None:
