@@ -1,0 +1,159 @@
+"""`python -m memory_server`: serve until told to stop."""
+
+import argparse
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+import psutil
+import uvicorn
+
+from memory_server.app import create_app
+from memory_server.errors import MemoryServerError
+from memory_server.settings import Settings, from_environment
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8080
+GRACE_SECONDS = 5
+"""How long open connections may finish after the server was told to stop."""
+
+_QUIET = ("httpx", "httpcore", "uvicorn.error", "uvicorn.access")
+"""Loggers that say at level info what we say ourselves, or should not say at all."""
+
+
+class CannotStart(Exception):
+    """The server cannot listen where it was told to."""
+
+
+class AnnouncedServer(uvicorn.Server):
+    """Says where it serves as soon as it does."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and sockets:
+            _say(f"memory server: {_url(sockets[0])}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve, and return the exit code: 0 when told to stop, 1 when it could not start."""
+    options = _options(arguments)
+    try:
+        settings = from_environment(os.environ)
+        _log_at(settings.memory.log_level)
+        listener = _listen(options.host, options.port)
+        return _serve(settings, listener)
+    except MemoryServerError as error:
+        _say(f"memory server: {error}")
+        for problem in error.details.get("problems", ()):
+            if str(problem) not in str(error):
+                _say(f"  {problem}")
+    except CannotStart as error:
+        _say(f"memory server: {error}")
+    return 1
+
+
+def entry() -> None:
+    """Run as a console script."""
+    sys.exit(main())
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="memory-server",
+        description="Serve agent memory over HTTP. The environment says what and how.",
+    )
+    parser.add_argument("--host", default=DEFAULT_HOST, help="address to listen on")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help="port to listen on; 0: any free one"
+    )
+    return parser.parse_args(arguments)
+
+
+def _serve(settings: Settings, listener: socket.socket) -> int:
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+    )
+    server = AnnouncedServer(config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Uvicorn sends the signal again when it has stopped; without a handler of our own it
+        # would end the process before the store is closed.
+        signal.signal(number, server.handle_exit)
+
+    async def run() -> None:
+        async with app.router.lifespan_context(app):
+            await server.serve(sockets=[listener])
+
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(run())
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except (OSError, OverflowError) as error:
+        raise CannotStart(_why_not(host, port, error)) from error
+    # Listening starts with serving, so that nobody connects to a server that is not ready.
+    listener.setblocking(False)  # noqa: FBT003 the standard library's signature
+    return listener
+
+
+def _why_not(host: str, port: int, error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        who = _owner_of(port) or "another program"
+        return f"port {port} on {host} is in use by {who}; choose another with --port"
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return f"cannot listen on {host} port {port}: {reason}"
+
+
+def _owner_of(port: int) -> str | None:
+    """Return the name and id of the process that listens on a port, where we may see it."""
+    with contextlib.suppress(psutil.Error):
+        for found in psutil.net_connections("tcp"):
+            listens = found.status == psutil.CONN_LISTEN
+            if listens and getattr(found.laddr, "port", None) == port and found.pid:
+                return f"{psutil.Process(found.pid).name()} (process {found.pid})"
+    return None
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _log_at(level: str) -> None:
+    logging.basicConfig(
+        level=level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+        force=True,
+    )
+    if level != "debug":
+        for name in _QUIET:
+            logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,160 @@
+"""Errors as answers: one table from class to status, one envelope.
+
+`{"code", "error", "detail", "request_id"}`, always; `error` and `detail` are the same text,
+because clients of different ages read one or the other. Answers to invalid input add
+`"errors": [{"loc", "msg"}]`.
+"""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from memory_server import errors
+from memory_server.errors import MemoryServerError
+
+logger = logging.getLogger(__name__)
+
+STATUSES: Mapping[type[MemoryServerError], int] = {
+    MemoryServerError: 500,
+    errors.InvalidRequest: 400,
+    errors.NotFound: 404,
+    # Clients read a 404 of the routes they call most as "this is no memory server".
+    errors.ProjectNotFound: 403,
+    errors.Forbidden: 403,
+    errors.NotAuthenticated: 401,
+    errors.Conflict: 409,
+    errors.LimitExceeded: 429,
+    errors.TooLarge: 413,
+    errors.StorageError: 500,
+    errors.StorageUnavailable: 503,
+    errors.StorageFull: 507,
+    errors.StorageLocked: 503,
+    errors.ProviderError: 502,
+    errors.ProviderUnavailable: 503,
+    errors.ProviderRateLimited: 503,
+    errors.ProviderMissing: 503,
+    errors.InputTooLong: 413,
+    errors.AllSourcesFailed: 503,
+    errors.SourceNotIndexed: 503,
+}
+"""The status of each class; a class that is not here has that of its nearest ancestor."""
+
+_CODES: Mapping[int, str] = {
+    404: "ROUTE_NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    413: "TOO_LARGE",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+}
+_RETRY_AFTER = 1  # seconds, where an unavailable thing does not say when it will be back
+
+
+def status_of(kind: type[MemoryServerError]) -> int:
+    """Return the status that errors of a class are answered with."""
+    return next(STATUSES[ancestor] for ancestor in kind.__mro__ if ancestor in STATUSES)
+
+
+def request_id(request: Request) -> str:
+    """Return the id under which this request is answered and logged."""
+    return str(request.scope.get("request_id", ""))
+
+
+def envelope(
+    request: Request,
+    status: int,
+    code: str,
+    message: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> JSONResponse:
+    """Return an error as an answer."""
+    content = {
+        "code": code,
+        "error": message,
+        "detail": message,
+        "request_id": request_id(request),
+        **more,
+    }
+    return JSONResponse(content, status_code=status, headers=dict(headers or {}))
+
+
+def install(app: FastAPI) -> None:
+    """Make the application answer every error with the envelope."""
+    app.add_exception_handler(MemoryServerError, _known)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(ValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unknown)
+
+
+def of_memory_server(request: Request, error: MemoryServerError) -> JSONResponse:
+    """Return the answer to an error of ours."""
+    status = status_of(type(error))
+    message = str(error)
+    if status >= 500:
+        logger.error("request %s: %s: %s", request_id(request), error.code, message)
+    more = {name: error.details[name] for name in ("problems",) if name in error.details}
+    return envelope(request, status, error.code, message, headers=_headers(status, error), **more)
+
+
+def _headers(status: int, error: MemoryServerError) -> dict[str, str]:
+    if status == 401:
+        return {"WWW-Authenticate": "Bearer"}
+    wait = error.details.get("retry_after")
+    if wait is None and status == 503 and error.retryable:
+        wait = _RETRY_AFTER
+    return {} if wait is None else {"Retry-After": str(max(0, math.ceil(wait)))}
+
+
+async def _known(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, MemoryServerError)
+    return of_memory_server(request, error)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Answer what does not fit its schema, naming the places but never echoing the values."""
+    assert isinstance(error, RequestValidationError | ValidationError)
+    problems = [{"loc": list(problem["loc"]), "msg": _plain(problem)} for problem in error.errors()]
+    return envelope(request, 422, "VALIDATION_ERROR", _summary(problems), errors=problems)
+
+
+def _plain(problem: Any) -> str:
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
+def _summary(problems: Sequence[Mapping[str, Any]]) -> str:
+    parts = []
+    for problem in problems[:5]:
+        place = ".".join(str(step) for step in problem["loc"] if step != "body")
+        parts.append(f"{place}: {problem['msg']}" if place else problem["msg"])
+    more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
+    return "; ".join(parts) + more
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    message = str(error.detail)
+    if status in (404, 405):
+        message = f"{request.method} {request.url.path} is no route of this server"
+    code = _CODES.get(status, "INVALID_REQUEST" if status < 500 else "INTERNAL")
+    return envelope(request, status, code, message, headers=error.headers)
+
+
+async def _unknown(request: Request, error: Exception) -> JSONResponse:
+    """Answer a bug; its text stays in the log, under the same request id."""
+    logger.error("request %s failed", request_id(request), exc_info=error)
+    return envelope(
+        request,
+        500,
+        MemoryServerError.code,
+        f"internal error; the server's log has the reason under request id {request_id(request)}",
+        headers={"X-Request-ID": request_id(request)},
+    )

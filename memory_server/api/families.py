@@ -1,0 +1,53 @@
+"""The same memory routes under three prefixes, and what stands beside them."""
+
+from fastapi import FastAPI
+
+from memory_server.api.routes import (
+    admin,
+    context,
+    custom_types,
+    episodic,
+    health,
+    invoke,
+    oauth,
+    procedural,
+    queue,
+    search,
+    semantic,
+    service_accounts,
+    taxonomic,
+    turns,
+)
+
+API = "/api/v1"
+FLAT = f"{API}/memory"
+"""Needs no token on the own machine; a token that is presented must be good."""
+PROJECT = f"{API}/projects/{{project_id}}/memory"
+"""Needs a token of the project."""
+DIRECT = API
+"""As flat."""
+
+FAMILIES = (FLAT, PROJECT, DIRECT)
+
+MEMORY_ROUTERS = (
+    turns.router,
+    context.router,
+    search.router,
+    semantic.router,
+    episodic.router,
+    taxonomic.router,
+    procedural.router,
+    custom_types.router,
+    queue.router,
+)
+OTHER_ROUTERS = (admin.router, service_accounts.router, oauth.router, invoke.router)
+
+
+def mount(app: FastAPI) -> None:
+    """Serve every route."""
+    app.include_router(health.router)
+    for router in OTHER_ROUTERS:
+        app.include_router(router, prefix=API)
+    for prefix in FAMILIES:
+        for router in MEMORY_ROUTERS:
+            app.include_router(router, prefix=prefix)

@@ -1,0 +1,114 @@
+"""The frame around every request: its id, its size, its time."""
+
+import re
+import time
+import uuid
+from collections.abc import MutableMapping
+from typing import Any
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memory_server.api.errors import of_memory_server
+from memory_server.api.metrics import Metrics
+from memory_server.errors import TooLarge
+
+MAX_BODY_BYTES = 2 * 1024 * 1024
+"""The largest request body, in bytes."""
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+
+
+class RequestFrame:
+    """ASGI middleware: names the request, bounds its body, and measures the answer.
+
+    A caller's `X-Request-ID` is kept when it is 1 to 64 plain characters; the answer carries
+    the id in the same header. A body that is too large is refused by its announced length, or
+    while it arrives, before any of it is parsed.
+    """
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope["request_id"] = _id_from(headers)
+        answer = _Answer(send, scope["request_id"])
+        began = time.perf_counter()
+        try:
+            await self._serve(scope, headers, receive, answer)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            took = time.perf_counter() - began
+            self._metrics.observe(method, _route(scope), answer.status, took)
+
+    async def _serve(
+        self, scope: Scope, headers: Headers, receive: Receive, answer: "_Answer"
+    ) -> None:
+        body = _BoundedBody(receive)
+        try:
+            body.check_announced(headers.get("content-length"))
+            await self._app(scope, body, answer)
+        except TooLarge as error:
+            if answer.began:
+                raise
+            await of_memory_server(Request(scope), error)(scope, receive, answer)
+
+
+class _BoundedBody:
+    """Receives a body up to its largest size."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._size = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._size += len(message.get("body", b""))
+            _check(self._size)
+        return message
+
+    def check_announced(self, length: str | None) -> None:
+        if length is not None and length.isdecimal():
+            _check(int(length))
+
+
+def _check(size: int) -> None:
+    if size > MAX_BODY_BYTES:
+        raise TooLarge(
+            f"a request body may have {MAX_BODY_BYTES} bytes at most. Nothing was stored"
+        )
+
+
+class _Answer:
+    """Sends an answer with the request's id, and remembers its status."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self.status = 500
+        self.began = False
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.began = True
+            self.status = message["status"]
+            MutableHeaders(scope=message)["X-Request-ID"] = self._request_id
+        await self._send(message)
+
+
+def _id_from(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _route(scope: Scope) -> str:
+    """Return the route's template, so that ids never become label values."""
+    return getattr(scope.get("route"), "path", "unmatched")

@@ -1,0 +1,47 @@
+"""What Prometheus may scrape."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from memory_server.domain.job import JobCounts
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The metrics of one server."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "memory_server_requests",
+            "Requests answered, by method, route and status.",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "memory_server_request_seconds",
+            "Time until the answer was complete, by route.",
+            ("route",),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._jobs = Gauge(
+            "memory_server_jobs", "Background jobs, by state.", ("state",), registry=self._registry
+        )
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one answered request."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def set_jobs(self, counts: JobCounts) -> None:
+        """Set how much background work there is."""
+        for state in ("queued", "running", "failed", "done"):
+            self._jobs.labels(state).set(getattr(counts, state))
+
+    def text(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self._registry)

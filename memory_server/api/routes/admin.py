@@ -1,0 +1,94 @@
+"""What operators see and do; the owner token opens it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from memory_server.api.dependencies import Caller, owner
+from memory_server.api.entries import LIST_LIMIT, ServicesOfApp
+from memory_server.api.schemas.admin import (
+    CountsDocument,
+    Erased,
+    FlushBody,
+    Flushed,
+    History,
+    JobDocument,
+    Jobs,
+    Shown,
+    shown,
+)
+from memory_server.api.schemas.common import QueryText, unset_if_blank
+from memory_server.api.schemas.memories import document
+from memory_server.domain.job import JobState
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.scope import Scope
+
+router = APIRouter(prefix="/admin", tags=["administration"])
+
+Owner = Annotated[Caller, Depends(owner)]
+QueryType = Annotated[MemoryType | None, unset_if_blank(default=None)]
+QueryState = Annotated[JobState | None, unset_if_blank(default=None)]
+
+DEFAULT_JOBS = 100
+
+
+@router.get("/memories")
+async def show_memories(
+    owner: Owner,
+    services: ServicesOfApp,
+    user_id: QueryText = None,
+    type: QueryType = None,
+    include_history: Annotated[bool, unset_if_blank(default=False)] = False,  # noqa: FBT002 a query parameter
+    limit: Annotated[int, unset_if_blank(LIST_LIMIT), Query(ge=1, le=LIST_LIMIT)] = LIST_LIMIT,
+) -> Shown:
+    """Show live memories with the turns they rest on, and former versions if asked."""
+    found = await services.administration.remembered(
+        Scope(project_id=owner.project_id, user_id=user_id),
+        kind=type,
+        include_history=include_history,
+        limit=limit,
+    )
+    return Shown(memories=[shown(remembered) for remembered in found])
+
+
+@router.get("/memories/{memory_id}/history")
+async def show_history(memory_id: str, owner: Owner, services: ServicesOfApp) -> History:
+    """Show every version of a memory, the oldest first."""
+    versions = await services.keeping.history(Scope(project_id=owner.project_id), memory_id)
+    return History(versions=[document(version, owner.org_id) for version in versions])
+
+
+@router.post("/flush")
+async def flush(owner: Owner, services: ServicesOfApp, body: FlushBody | None = None) -> Flushed:
+    """Promote waiting turns now, of a session, of a user, or all."""
+    wanted = body or FlushBody()
+    promoted = await services.promotion.flush(
+        owner.project_id, session_id=wanted.session_id, user_id=wanted.user_id
+    )
+    return Flushed(snapshots=len(promoted.snapshots), jobs=promoted.jobs)
+
+
+@router.get("/jobs")
+async def list_jobs(
+    owner: Owner,
+    services: ServicesOfApp,
+    state: QueryState = None,
+    limit: Annotated[int, unset_if_blank(DEFAULT_JOBS), Query(ge=1, le=LIST_LIMIT)] = DEFAULT_JOBS,
+) -> Jobs:
+    """List background jobs, the newest first."""
+    jobs = await services.administration.jobs(owner.project_id, state=state, limit=limit)
+    counts = await services.administration.counts(owner.project_id)
+    return Jobs(jobs=[JobDocument.of(job) for job in jobs], counts=CountsDocument.of(counts))
+
+
+@router.post("/jobs/{job_id}/retry")
+async def retry_job(job_id: str, owner: Owner, services: ServicesOfApp) -> JobDocument:
+    """Queue a failed job again."""
+    return JobDocument.of(await services.administration.retry_job(owner.project_id, job_id))
+
+
+@router.delete("/scope")
+async def erase_scope(owner: Owner, services: ServicesOfApp, user_id: QueryText = None) -> Erased:
+    """Remove everything of a user for good, and tell how much it was."""
+    scope = Scope(project_id=owner.project_id, user_id=user_id)
+    return Erased(deleted=dict(await services.administration.erase(scope)))

@@ -1,0 +1,59 @@
+"""Whether the server lives, whether it can work, and how much it does."""
+
+import os
+from importlib.metadata import PackageNotFoundError, version
+
+from fastapi import APIRouter, Request, Response
+
+from memory_server.api import metrics
+from memory_server.api.entries import ServicesOfApp
+from memory_server.api.schemas.health import Health, ReadinessDocument
+
+router = APIRouter(tags=["health"])
+
+READY = "ready"
+
+
+def package_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("agentengine")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Answer as soon as the process serves, whatever else fails."""
+    return Health(version=package_version())
+
+
+@router.get("/ready", responses={503: {"model": ReadinessDocument}})
+async def ready(services: ServicesOfApp, response: Response) -> ReadinessDocument:
+    """Answer 200 when the server can do its work, else 503 with what it is blocked on."""
+    look = await services.readiness.look()
+    if look.status != READY:
+        response.status_code = 503
+    settings = services.settings
+    return ReadinessDocument(
+        status=look.status,
+        blocked_on=list(look.blocked_on),
+        version=package_version(),
+        instance_id=settings.instance_id,
+        pid=os.getpid(),
+        project_id=settings.project_id,
+        config_digest=settings.config_digest,
+        local_models=settings.local_models,
+        store=dict(look.store),
+        search=dict(look.search),
+        embedding=dict(look.embedding),
+        extraction=dict(look.extraction),
+    )
+
+
+@router.get("/metrics", response_class=Response)
+async def scrape(request: Request, services: ServicesOfApp) -> Response:
+    """Return counters for Prometheus."""
+    gathered: metrics.Metrics = request.app.state.metrics
+    gathered.set_jobs(await services.administration.counts())
+    return Response(gathered.text(), media_type=metrics.CONTENT_TYPE)

@@ -1,0 +1,38 @@
+"""Recording turns: the route that is called most."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import TypeAdapter
+
+from memory_server.api.dependencies import caller, services
+from memory_server.api.schemas.turns import TurnBody, TurnReceipt
+from memory_server.errors import InvalidRequest
+
+router = APIRouter(tags=["turns"])
+
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": TypeAdapter(TurnBody).json_schema()}},
+    }
+}
+
+
+@router.post("/turns", status_code=201, response_model=TurnReceipt, openapi_extra=_BODY)
+@router.post("/stm/turns", status_code=201, response_model=TurnReceipt, openapi_extra=_BODY)
+async def record_turn(request: Request) -> Response:
+    """Record one turn durably, numbered within its session.
+
+    The body is read here, straight from its bytes: this route is on every agent's path.
+    """
+    found = await caller(request)
+    # A page of another site can only post to a local server without asking as plain text.
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise InvalidRequest("send the turn as JSON, with Content-Type: application/json")
+    body = TurnBody.model_validate_json(await request.body())
+    scope = found.owner(user_id=body.user_id, agent_id=body.agent_id)
+    turn = await services(request).recording.record(scope, body.turn())
+    return Response(
+        TurnReceipt.of(turn).model_dump_json(), status_code=201, media_type="application/json"
+    )

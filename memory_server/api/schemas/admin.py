@@ -1,0 +1,199 @@
+"""What operators see, on the wire."""
+
+from typing import Any
+
+from pydantic import Field
+
+from memory_server.api.schemas.common import Answer, Body, Id
+from memory_server.api.schemas.memories import lineage
+from memory_server.domain.job import Job, JobCounts
+from memory_server.domain.memory import Episode, Evidence, Fact, Memory, Procedure, Term
+from memory_server.domain.turn import Turn
+from memory_server.services.administration import Remembered
+
+
+class QueueStats(Answer):
+    """Jobs by state, of the whole server."""
+
+    queued: int
+    running: int
+    failed: int
+
+
+class CountsDocument(QueueStats):
+    """Jobs by state, of the project."""
+
+    done: int
+    oldest_queued_at: str | None
+
+    @classmethod
+    def of(cls, counts: JobCounts) -> "CountsDocument":
+        """Return counts as they travel."""
+        oldest = counts.oldest_queued_at
+        return cls(
+            queued=counts.queued,
+            running=counts.running,
+            failed=counts.failed,
+            done=counts.done,
+            oldest_queued_at=oldest.isoformat() if oldest else None,
+        )
+
+
+class JobDocument(Answer):
+    """One job."""
+
+    id: str
+    kind: str
+    type: str | None
+    state: str
+    attempts: int
+    user_id: str | None
+    session_id: str | None
+    created_at: str
+    due_at: str
+    finished_at: str | None
+    error_code: str | None
+    error: str | None
+    result: dict[str, Any]
+
+    @classmethod
+    def of(cls, job: Job) -> "JobDocument":
+        """Return a job as it travels; the texts it works on stay inside."""
+        return cls(
+            id=job.id,
+            kind=job.kind.value,
+            type=job.payload.get("type"),
+            state=job.state.value,
+            attempts=job.attempts,
+            user_id=job.user_id,
+            session_id=job.payload.get("session_id"),
+            created_at=job.created_at.isoformat(),
+            due_at=job.due_at.isoformat(),
+            finished_at=job.finished_at.isoformat() if job.finished_at else None,
+            error_code=job.error_code,
+            error=job.error,
+            result=dict(job.result),
+        )
+
+
+class Jobs(Answer):
+    """Jobs, the newest first, and how many there are of each state."""
+
+    jobs: list[JobDocument]
+    counts: CountsDocument
+
+
+class FlushBody(Body):
+    """What to promote; with neither, everything that waits."""
+
+    session_id: Id | None = None
+    user_id: Id | None = None
+
+
+class Flushed(Answer):
+    """What a flush promoted."""
+
+    snapshots: int
+    jobs: int
+
+
+class Erased(Answer):
+    """What an erasure removed, by kind."""
+
+    deleted: dict[str, int]
+
+
+class EvidenceTurn(Answer):
+    """A turn that a memory rests on."""
+
+    id: str
+    turn_seq: int
+    role: str
+    content: str
+
+    @classmethod
+    def of(cls, turn: Turn) -> "EvidenceTurn":
+        """Return a turn as it travels."""
+        return cls(id=turn.id, turn_seq=turn.turn_seq, role=turn.role.value, content=turn.content)
+
+
+class EvidenceDocument(Answer):
+    """Where a memory comes from. Turns deleted meanwhile are missing."""
+
+    snapshot_id: str
+    session_id: str
+    turns: list[EvidenceTurn]
+    extractor: str
+    learned_at: str
+
+
+class VersionDocument(Answer):
+    """One former version."""
+
+    version: int
+    content: str
+    valid_from: str
+    valid_to: str | None
+
+
+class Shown(Answer):
+    """Memories with where they come from and what they said before."""
+
+    memories: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class History(Answer):
+    """Every version of one memory, the oldest first."""
+
+    versions: list[dict[str, Any]]
+
+
+def shown(remembered: Remembered) -> dict[str, Any]:
+    """Return a memory with its evidence and history."""
+    memory = remembered.memory
+    return {
+        "id": memory.id,
+        "type": memory.type.value,
+        "content": memory.body.chunk_text,
+        **_named(memory),
+        "user_id": memory.user_id,
+        "session_id": memory.session_id,
+        "visibility": memory.visibility.value,
+        "is_latest": memory.is_latest,
+        "has_embedding": memory.has_embedding,
+        **lineage(memory),
+        "evidence": [_evidence(evidence, remembered).model_dump() for evidence in memory.evidence],
+        "history": [_version(version).model_dump() for version in remembered.history],
+    }
+
+
+def _named(memory: Memory) -> dict[str, str]:
+    match memory.body:
+        case Fact(label=label):
+            return {"label": label}
+        case Episode(title=title):
+            return {"title": title}
+        case Term(domain=domain, term=term):
+            return {"domain": domain, "term": term}
+        case Procedure(procedure=procedure):
+            return {"procedure": procedure}
+
+
+def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:
+    turns = [remembered.turns[turn] for turn in evidence.turn_ids if turn in remembered.turns]
+    return EvidenceDocument(
+        snapshot_id=evidence.snapshot_id,
+        session_id=evidence.session_id,
+        turns=[EvidenceTurn.of(turn) for turn in turns],
+        extractor=evidence.extractor,
+        learned_at=evidence.learned_at.isoformat(),
+    )
+
+
+def _version(version: Memory) -> VersionDocument:
+    return VersionDocument(
+        version=version.version,
+        content=version.body.chunk_text,
+        valid_from=version.valid_from.isoformat(),
+        valid_to=version.valid_to.isoformat() if version.valid_to else None,
+    )

@@ -1,0 +1,84 @@
+"""Searches and the chunks they find, on the wire."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import AwareDatetime, Field
+
+from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
+from memory_server.domain.chunk import Chunk, RetrievalMode, Source
+from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
+from memory_server.domain.scope import Visibility
+
+MAX_TOP_K = 1000
+
+SearchType = Literal["semantic", "episodic", "taxonomic", "procedural"]
+
+
+class SearchBody(Body):
+    """A search in one kind of long-term memory."""
+
+    takes_blank: ClassVar[frozenset[str]] = frozenset(("query",))
+
+    query: str
+    user_id: Id | None = None
+    visibility: Visibility | None = None
+    session_id: Id | None = None
+    """Episodes of that session only."""
+    domain: str | None = None
+    """Terms of that domain only."""
+    tags: tuple[str, ...] = ()
+    """Memories with any of these tags only."""
+    top_k: int = Field(default=50, ge=1, le=MAX_TOP_K)
+    similarity_threshold: float = Field(default=0.0, allow_inf_nan=False)
+    metadata_filter: JsonObject | None = None
+    mode: RetrievalMode = RetrievalMode.HYBRID
+    as_of: AwareDatetime | None = None
+    """Search the memories that held at that moment."""
+
+    def conditions(self, narrowing: Filter | None) -> Filter | None:
+        """Return the filter that the body's own fields and its metadata filter make together."""
+        parts = [] if narrowing is None else [narrowing]
+        if self.domain is not None:
+            parts.append(Comparison("domain", Operator.EQ, self.domain))
+        if self.tags:
+            parts.append(Comparison("tags", Operator.IN, self.tags))
+        return Clauses(Connective.AND, tuple(parts)) if parts else None
+
+
+class TypedSearchBody(SearchBody):
+    """A search whose kind of memory is named in the body."""
+
+    type: SearchType
+
+
+class ChunkDocument(Answer):
+    """One piece of memory."""
+
+    id: str
+    content: str
+    source: Source
+    timestamp: str
+    embedding: None = None
+    similarity_score: float | None
+    """0 to 1, higher is better; comparable between searches of one mode."""
+    metadata: dict[str, Any]
+    """Fields of the memory; what its caller stored is under `metadata`, absent when empty."""
+
+    @classmethod
+    def of(cls, chunk: Chunk, org_id: str) -> "ChunkDocument":
+        """Return a chunk as it travels."""
+        return cls(
+            id=chunk.id,
+            content=chunk.content,
+            source=chunk.source,
+            timestamp=chunk.timestamp.isoformat(),
+            similarity_score=chunk.score,
+            metadata={"org_id": org_id, **chunk.metadata},
+        )
+
+
+class SearchAnswer(Answer):
+    """What was found, the best first."""
+
+    memories: list[ChunkDocument]
+    warnings: list[str] = Field(default_factory=list)

@@ -1,0 +1,65 @@
+"""Turns on the wire."""
+
+from pydantic import Field
+
+from memory_server.api.schemas.common import Answer, Body, Id, JsonList, JsonObject
+from memory_server.domain.turn import Role, Turn
+from memory_server.services.turns import TurnInput
+
+
+class TurnBody(Body):
+    """One turn of a conversation, as it was said."""
+
+    session_id: Id = ""
+    role: Role
+    content: str = ""
+    user_id: Id | None = None
+    agent_id: Id | None = None
+    idempotency_key: Id | None = None
+    """The same key again in the same session returns the stored turn and writes nothing."""
+    tool_calls: JsonList | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    is_error: bool = False
+    model_name: str | None = None
+    tokens: int | None = Field(default=None, ge=0, lt=2**63)
+    stop_reason: str | None = None
+    metadata: JsonObject = Field(default_factory=dict)
+
+    def turn(self) -> TurnInput:
+        """Return the turn to be recorded."""
+        return TurnInput(
+            session_id=self.session_id,
+            role=self.role,
+            content=self.content,
+            idempotency_key=self.idempotency_key,
+            tool_calls=self.tool_calls,
+            tool_call_id=self.tool_call_id,
+            tool_name=self.tool_name,
+            is_error=self.is_error,
+            model_name=self.model_name,
+            tokens=self.tokens,
+            stop_reason=self.stop_reason,
+            metadata=self.metadata,
+        )
+
+
+class TurnReceipt(Answer):
+    """What was stored."""
+
+    id: str
+    session_id: str
+    turn_seq: int
+    """The turn's place in its session, from 1, without gaps."""
+    acknowledged: bool = True
+    has_embedding: bool
+
+    @classmethod
+    def of(cls, turn: Turn) -> "TurnReceipt":
+        """Return the receipt of a stored turn."""
+        return cls(
+            id=turn.id,
+            session_id=turn.session_id,
+            turn_seq=turn.turn_seq,
+            has_embedding=turn.has_embedding,
+        )

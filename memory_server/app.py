@@ -1,0 +1,60 @@
+"""The web application: life cycle, routes, error answers; nothing else."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from memory_server.api import errors, families
+from memory_server.api.limits import RequestFrame
+from memory_server.api.metrics import Metrics
+from memory_server.api.routes.health import package_version
+from memory_server.bootstrap import DRAIN_SECONDS, Application, build
+from memory_server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+def create_app(served: Settings | Application) -> FastAPI:
+    """Return the application of a joined server, or of the one that settings describe.
+
+    While it lives, the store is open and the worker works. A worker that fails is logged and
+    leaves the routes serving; readiness and the queue's numbers tell.
+    """
+    application = build(served) if isinstance(served, Settings) else served
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        await application.store.open()
+        stopping = asyncio.Event()
+        work = asyncio.create_task(application.run(stopping), name="background work")
+        work.add_done_callback(_report)
+        try:
+            yield
+        finally:
+            stopping.set()
+            await asyncio.wait({work}, timeout=DRAIN_SECONDS)
+            work.cancel()
+            await asyncio.wait({work})
+            await application.close()
+
+    app = FastAPI(
+        title="Agent Engine memory server",
+        summary="Memory for AI agents: record turns, remember, search, build contexts.",
+        version=package_version(),
+        lifespan=life,
+    )
+    metrics = Metrics()
+    app.state.services = application
+    app.state.metrics = metrics
+    app.add_middleware(RequestFrame, metrics=metrics)
+    errors.install(app)
+    families.mount(app)
+    return app
+
+
+def _report(work: "asyncio.Task[None]") -> None:
+    if not work.cancelled() and (error := work.exception()) is not None:
+        logger.error("the background work ended with an error", exc_info=error)
