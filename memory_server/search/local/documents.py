@@ -1,0 +1,214 @@
+"""Writing the index: what becomes findable, and how. Callers hold the transaction."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from hashlib import blake2b
+from typing import Any
+
+from memory_server.domain import words
+from memory_server.domain.chunk import Source
+from memory_server.domain.scope import Visibility
+from memory_server.search.local import vectors
+from memory_server.search.local.moments import maybe_micros
+from memory_server.search.local.statements import load
+
+SQL = load("memory_server.search.local", "documents.sql")
+
+REACH = 2
+"""How many turns before and after count as a turn's neighbours."""
+
+
+class State(IntEnum):
+    """Which searches find a document."""
+
+    LIVE = 0
+    PAST = 1
+    """Only searches as of a past moment."""
+    HIDDEN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One turn, or one version of a memory, as the index sees it."""
+
+    id: str
+    project_id: str
+    source: Source
+    text: str
+    fields: Mapping[str, Any]
+    """What filters may name: `metadata`, and the server's own fields where they have a value."""
+    user_id: str | None
+    agent_id: str | None = None
+    session_id: str | None = None
+    visibility: Visibility = Visibility.PRIVATE
+    state: State = State.LIVE
+    position: int | None = None
+    """The number of a turn in its session."""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def put(connection: sqlite3.Connection, document: Document) -> None:
+    """Index a document, or index it anew; its vectors follow it where it may be found."""
+    values = _values(document)
+    known = connection.execute(SQL["find"], values).fetchone()
+    if known is None:
+        values["rowid"] = connection.execute(SQL["insert"], values).lastrowid
+        connection.execute(SQL["insert_words"], values)
+    else:
+        values["rowid"] = known["rowid"]
+        connection.execute(SQL["update"], values)
+        connection.execute(SQL["update_words"], values)
+        if (known["state"], known["user_id"]) != (document.state, document.user_id):
+            vectors.move(connection, _place(values))
+    if document.position is not None and document.session_id is not None:
+        _link(connection, document.project_id, document.session_id, document.position)
+
+
+def set_vector(
+    connection: sqlite3.Connection,
+    project_id: str,
+    document_id: str,
+    stored: "vectors.SpacedVector",
+    *,
+    drop_others: bool = False,
+) -> None:
+    """Give an indexed document its vector; `drop_others`: those of other spaces are outdated."""
+    place = _find(connection, project_id, document_id)
+    if place is not None:
+        if drop_others:
+            vectors.remove(connection, place.document)
+        vectors.store(connection, place, stored)
+
+
+def drop_vectors(connection: sqlite3.Connection, project_id: str, document_id: str) -> None:
+    """Forget a document's vectors of every space."""
+    place = _find(connection, project_id, document_id)
+    if place is not None:
+        vectors.remove(connection, place.document)
+
+
+def copy_vectors(
+    connection: sqlite3.Connection, project_id: str, document_id: str, *, to: str
+) -> None:
+    """Give a second document the vectors of a first."""
+    one = _find(connection, project_id, document_id)
+    other = _find(connection, project_id, to)
+    if one is not None and other is not None:
+        vectors.copy(connection, one.document, other)
+
+
+def remove(connection: sqlite3.Connection, project_id: str, ids: Iterable[str]) -> None:
+    """Take documents out, with their words and vectors."""
+    for document_id in ids:
+        place = _find(connection, project_id, document_id)
+        if place is not None:
+            vectors.remove(connection, place.document)
+            _delete(connection, place.document)
+
+
+def erase(connection: sqlite3.Connection, project_id: str, user_id: str | None) -> None:
+    """Take out everything of a user, or of a whole project."""
+    owner = {"project_id": project_id, "user_id": user_id}
+    for (rowid,) in connection.execute(SQL["of_owner"], owner).fetchall():
+        _delete(connection, rowid)
+    vectors.erase(connection, owner)
+
+
+def link_neighbours(
+    connection: sqlite3.Connection, project_id: str, session_id: str, first: int, last: int
+) -> None:
+    """Index for each turn from `first` to `last` what was said around it, by the same user."""
+    where = {"project_id": project_id, "session_id": session_id}
+    turns = connection.execute(SQL["turns_at"], where | {"first": first, "last": last})
+    for rowid, user_id, position in turns.fetchall():
+        window = where | {"user_id": user_id, "position": position, "reach": REACH}
+        around = connection.execute(SQL["around"], window).fetchall()
+        neighbours = "\n".join(row["body"] for row in around)
+        connection.execute(SQL["update_neighbours"], {"rowid": rowid, "neighbours": neighbours})
+
+
+def scope_token(project_id: str, source: Source, *, past: bool, field: str, value: str) -> str:
+    """Return the word that stands for an owner in the index: digits, which no stemmer touches."""
+    named = json.dumps([project_id, source.value, past, field, value])
+    return str(int.from_bytes(blake2b(named.encode(), digest_size=8).digest()))
+
+
+TOKEN_FIELDS = ("project_id", "user_id", "session_id")
+"""Fields of a scope that have a word of their own; the others are compared in the table."""
+
+
+def _link(connection: sqlite3.Connection, project_id: str, session_id: str, position: int) -> None:
+    """Index what came before a new turn; the turn that now has its whole surroundings gets them.
+
+    Those between wait for the next turn or for their snapshot: each turn is indexed twice, not
+    once for every neighbour.
+    """
+    link_neighbours(connection, project_id, session_id, position, position)
+    link_neighbours(connection, project_id, session_id, position - REACH, position - REACH)
+
+
+def _delete(connection: sqlite3.Connection, rowid: int) -> None:
+    connection.execute(SQL["delete_words"], {"rowid": rowid})
+    connection.execute(SQL["delete"], {"rowid": rowid})
+
+
+def _find(
+    connection: sqlite3.Connection, project_id: str, document_id: str
+) -> "vectors.Place | None":
+    row = connection.execute(
+        vectors.SQL["place"], {"project_id": project_id, "id": document_id}
+    ).fetchone()
+    return None if row is None else _place(row)
+
+
+def _place(row: Any) -> "vectors.Place":
+    return vectors.Place(
+        document=row["rowid"],
+        project_id=row["project_id"],
+        source=row["source"],
+        user_id=row["user_id"],
+        past=row["state"] != State.LIVE,
+    )
+
+
+def _values(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "project_id": document.project_id,
+        "source": document.source.value,
+        "user_id": document.user_id,
+        "agent_id": document.agent_id,
+        "session_id": document.session_id,
+        "visibility": document.visibility.value,
+        "state": int(document.state),
+        "position": document.position,
+        "valid_from": maybe_micros(document.valid_from),
+        "valid_to": maybe_micros(document.valid_to),
+        "fields": json.dumps(document.fields, ensure_ascii=False, allow_nan=False),
+        "scope": " ".join(_tokens(document)),
+        "body": words.index_text(document.text),
+    }
+
+
+def _tokens(document: Document) -> Iterable[str]:
+    """Yield a word for each owner a search may name, for live searches and for those of the past.
+
+    Turns have no past.
+    """
+    pasts = {
+        State.LIVE: (False,) if document.source is Source.STM else (False, True),
+        State.PAST: (True,),
+        State.HIDDEN: (),
+    }[document.state]
+    for past in pasts:
+        for field in TOKEN_FIELDS:
+            value = getattr(document, field)
+            if value is not None:
+                yield scope_token(
+                    document.project_id, document.source, past=past, field=field, value=value
+                )

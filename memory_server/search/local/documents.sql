@@ -1,0 +1,85 @@
+-- name: find
+-- What is known of a document already.
+SELECT rowid, state, user_id FROM documents WHERE project_id = :project_id AND id = :id;
+
+-- name: insert
+-- Make a document findable.
+INSERT INTO documents (
+    id, project_id, source, user_id, agent_id, session_id, visibility, state, position,
+    valid_from, valid_to, fields
+) VALUES (
+    :id, :project_id, :source, :user_id, :agent_id, :session_id, :visibility, :state, :position,
+    :valid_from, :valid_to, :fields
+);
+
+-- name: update
+-- Bring a document to its new state.
+UPDATE documents SET
+    user_id = :user_id, agent_id = :agent_id, session_id = :session_id,
+    visibility = :visibility, state = :state, position = :position, valid_from = :valid_from,
+    valid_to = :valid_to, fields = :fields
+WHERE rowid = :rowid;
+
+-- name: delete
+-- Take a document out.
+DELETE FROM documents WHERE rowid = :rowid;
+
+-- name: insert_words
+-- Index the words of a new document.
+INSERT INTO words (rowid, scope, body, neighbours) VALUES (:rowid, :scope, :body, '');
+
+-- name: update_words
+-- Index a document's words anew, leaving those of its neighbours.
+UPDATE words SET scope = :scope, body = :body WHERE rowid = :rowid;
+
+-- name: delete_words
+-- Forget the words of a document.
+DELETE FROM words WHERE rowid = :rowid;
+
+-- name: update_neighbours
+-- Index what was said around a turn.
+UPDATE words SET neighbours = :neighbours WHERE rowid = :rowid;
+
+-- name: around
+-- The words of the turns around a position of a session, of the same user.
+SELECT d.position, w.body
+FROM documents AS d JOIN words AS w ON w.rowid = d.rowid
+WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = 'stm'
+    AND d.user_id IS :user_id
+    AND d.position BETWEEN :position - :reach AND :position + :reach
+    AND d.position <> :position
+ORDER BY d.position;
+
+-- name: turns_at
+-- The turns of a session between two positions.
+SELECT rowid, user_id, position FROM documents
+WHERE project_id = :project_id AND session_id = :session_id AND source = 'stm'
+    AND position BETWEEN :first AND :last;
+
+-- name: of_owner
+-- Every document of a project, or of one user of it.
+SELECT rowid FROM documents
+WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+
+-- name: search_words
+-- The documents that hold any of the words, best first.
+SELECT d.id AS id, -bm25(words, 0.0, 1.0, 0.3) AS score
+FROM words JOIN documents AS d ON d.rowid = words.rowid
+WHERE words MATCH :match AND /* conditions */ 1
+ORDER BY score DESC, d.id
+LIMIT :limit;
+
+-- name: allowed
+-- The documents that a search may find.
+SELECT d.rowid FROM documents AS d WHERE /* conditions */ 1 ORDER BY d.rowid;
+
+-- name: ids
+-- The ids of documents that a search found and may find.
+SELECT d.rowid AS rowid, d.id AS id FROM documents AS d WHERE /* conditions */ 1;
+
+-- name: sizes
+-- How much is indexed.
+SELECT
+    (SELECT count(*) FROM documents) AS documents,
+    (SELECT coalesce(sum(vectors), 0) FROM partitions) AS vectors,
+    (SELECT count(DISTINCT space) FROM partitions WHERE vectors > 0) AS spaces;

@@ -1,0 +1,129 @@
+"""Filters as SQL over a JSON column: MongoDB's rules, every value and path bound.
+
+Each condition is either 0 or 1, never NULL, so that NOT means what it says.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from memory_server.domain.filters import (
+    Clauses,
+    Comparison,
+    Connective,
+    Filter,
+    Operator,
+    Scalar,
+)
+from memory_server.errors import InvalidFilter
+from memory_server.search.local.moments import to_micros
+
+Bind = Callable[[str | int | float], str]
+
+_SIGNS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}
+
+
+def filter_sql(condition: Filter, column: str, bind: Bind) -> str:
+    """Return the filter as one SQL expression; `bind` names the placeholder of a value."""
+    if isinstance(condition, Comparison):
+        return _Field(column, bind(_json_path(condition.path)), bind).compare(condition)
+    parts = [filter_sql(part, column, bind) for part in condition.filters]
+    return _joined(condition, parts)
+
+
+def _joined(clauses: Clauses, parts: Sequence[str]) -> str:
+    match clauses.connective:
+        case Connective.AND:
+            return f"({' AND '.join(parts) or '1'})"
+        case Connective.OR:
+            return f"({' OR '.join(parts) or '0'})"
+        case Connective.NOR:
+            return f"(NOT ({' OR '.join(parts) or '0'}))"
+
+
+def _json_path(path: str) -> str:
+    segments = path.split(".")
+    if any(not segment or '"' in segment or "\\" in segment for segment in segments):
+        raise InvalidFilter(f"{path!r} is not a path: names joined by dots, without quotes")
+    return "$" + "".join(f'."{segment}"' for segment in segments)
+
+
+class _Field:
+    """One path of a JSON column."""
+
+    def __init__(self, column: str, path: str, bind: Bind) -> None:
+        self._column = column
+        self._path = path
+        self._bind = bind
+
+    def compare(self, comparison: Comparison) -> str:
+        value = comparison.value
+        match comparison.operator:
+            case Operator.EXISTS:
+                return self._absent(negated=bool(value))
+            case Operator.EQ | Operator.NE | Operator.IN | Operator.NIN:
+                values = value if isinstance(value, tuple) else (value,)
+                found = self._any_of(values)
+                negated = comparison.operator in (Operator.NE, Operator.NIN)
+                return f"(NOT {found})" if negated else found
+            case ranged:
+                return self._ranged(_SIGNS[ranged], value)
+
+    def _absent(self, *, negated: bool) -> str:
+        return f"(json_type({self._column}, {self._path}) IS {'NOT ' if negated else ''}NULL)"
+
+    def _element(self, condition: str) -> str:
+        """Say that the value, or an element of a list, meets the condition."""
+        elements = f"json_each({self._column}, {self._path}) AS e"
+        not_members = f"json_type({self._column}, {self._path}) IS NOT 'object'"
+        found = f"SELECT 1 FROM {elements} WHERE {condition}"  # noqa: S608 every value is bound
+        return f"({not_members} AND EXISTS ({found}))"
+
+    def _any_of(self, values: Sequence[Scalar]) -> str:
+        conditions = list(self._kinds(values))
+        found = self._element(" OR ".join(conditions)) if conditions else "0"
+        return f"({found} OR {self._absent(negated=False)})" if None in values else found
+
+    def _kinds(self, values: Sequence[Scalar]) -> Sequence[str]:
+        """Return one condition for each kind of value: kinds never compare equal."""
+        kinds: dict[str, list[str | int | float]] = {}
+        for value in values:
+            operand = _operand(value)
+            if operand is not None:
+                kind, bound = operand
+                kinds.setdefault(kind, []).append(bound)
+        conditions = [
+            f"{kind} IN (SELECT value FROM json_each({self._bind(json.dumps(bound))}))"  # noqa: S608 bound
+            for kind, bound in kinds.items()
+        ]
+        return [*conditions, "e.type = 'null'"] if None in values else conditions
+
+    def _ranged(self, sign: str, value: Scalar | tuple[Scalar, ...]) -> str:
+        operand = None if isinstance(value, tuple) else _operand(value)
+        if operand is None:
+            return "0"
+        kind, bound = operand
+        return self._element(f"{kind} {sign} {self._bind(bound)}")
+
+
+_TEXT = "CASE WHEN e.type = 'text' THEN e.atom END"
+_NUMBER = "CASE WHEN e.type IN ('integer', 'real') THEN e.atom END"
+_BOOLEAN = "CASE e.type WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+_DATE = "CASE WHEN e.type = 'text' THEN micros(e.atom) END"
+
+
+def _operand(value: Scalar) -> tuple[str, str | int | float] | None:
+    """Return the expression over elements of the value's kind, and the value to compare with."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return _BOOLEAN, int(value)
+        case int():
+            return _NUMBER, value if -(2**63) <= value < 2**63 else float(value)
+        case float():
+            return _NUMBER, value
+        case str():
+            return _TEXT, value
+        case datetime():
+            return _DATE, to_micros(value)

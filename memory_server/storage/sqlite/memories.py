@@ -1,0 +1,127 @@
+"""Long-term memory in SQLite: reading."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.job import Job
+from memory_server.domain.memory import Memory
+from memory_server.domain.scope import Scope
+from memory_server.errors import MemoryNotFound
+from memory_server.ports.clock import Clock
+from memory_server.ports.memories import Memories, MemoryOperation, MemoryQuery
+from memory_server.search.local.moments import to_micros
+from memory_server.search.local.predicates import Predicate
+from memory_server.storage.sqlite.database import Database
+from memory_server.storage.sqlite.jobs import settle
+from memory_server.storage.sqlite.memory_changes import SQL, Changes
+from memory_server.storage.sqlite.rows import encode, memory_of
+
+_EQUALITIES = {
+    "type": "type",
+    "key": "key",
+    "domain": "domain",
+    "identity_key": "identity_key",
+    "subject": "claim_subject",
+    "attribute": "claim_attribute",
+}
+"""Fields of a query and the columns they must equal."""
+
+
+class SqliteMemories(Memories):
+    """Memories in all versions, and their entries in the index."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def get(self, scope: Scope, memory_id: str) -> Memory:
+        found = await self.get_many(scope, [memory_id])
+        if not found:
+            raise _missing(memory_id)
+        return found[0]
+
+    async def get_many(self, scope: Scope, ids: Sequence[str]) -> Sequence[Memory]:
+        predicate = _scoped(scope)
+        predicate.among("id", list(ids))
+        rows = await self._database.read(lambda db: _rows(db, "get", predicate))
+        found = {row["id"]: memory_of(row) for row in rows}
+        return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def find(self, scope: Scope, query: MemoryQuery) -> Sequence[Memory]:
+        predicate = _scoped(scope)
+        _limit_to(predicate, query)
+        predicate.values["limit"] = -1 if query.limit is None else max(query.limit, 0)
+        rows = await self._database.read(lambda db: _rows(db, "find", predicate))
+        return [memory_of(row) for row in rows]
+
+    async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
+        rows = await self._database.read(lambda db: _history(db, scope, memory_id))
+        return [memory_of(row) for row in rows]
+
+    async def domains(self, scope: Scope) -> Sequence[str]:
+        predicate = _scoped(scope)
+        _limit_to(predicate, MemoryQuery())
+        predicate.add("m.domain IS NOT NULL")
+        rows = await self._database.read(lambda db: _rows(db, "domains", predicate))
+        return [row["domain"] for row in rows]
+
+    async def apply(
+        self,
+        project_id: str,
+        operations: Sequence[MemoryOperation],
+        *,
+        space: EmbeddingSpace | None = None,
+        settling: Job | None = None,
+    ) -> None:
+        changes = Changes(project_id, operations, space)
+        now = to_micros(self._clock.now())
+
+        def apply(connection: sqlite3.Connection) -> None:
+            if settling is not None:
+                values = {"result": encode(settling.result), "now": now}
+                settle(connection, "complete", settling, values)
+            changes.apply(connection)
+
+        await self._database.write(apply)
+
+
+def _scoped(scope: Scope) -> Predicate:
+    predicate = Predicate("m")
+    predicate.within(scope)
+    return predicate
+
+
+def _limit_to(predicate: Predicate, query: MemoryQuery) -> None:
+    for name, column in _EQUALITIES.items():
+        value = getattr(query, name)
+        if value is not None:
+            predicate.equals(column, str(value))
+    if not query.include_deleted:
+        predicate.add("NOT m.deleted")
+    if not query.include_superseded:
+        predicate.add("m.is_latest")
+    if query.without_embedding:
+        predicate.add("NOT m.has_embedding")
+    predicate.passes(query.filter)
+
+
+def _rows(
+    connection: sqlite3.Connection, statement: str, predicate: Predicate
+) -> list[sqlite3.Row]:
+    return connection.execute(predicate.fill(SQL[statement]), predicate.values).fetchall()
+
+
+def _history(connection: sqlite3.Connection, scope: Scope, memory_id: str) -> list[sqlite3.Row]:
+    known = _scoped(scope)
+    known.equals("id", memory_id)
+    rows = _rows(connection, "get", known)
+    if not rows:
+        raise _missing(memory_id)
+    versions = _scoped(scope)
+    versions.equals("root_id", rows[0]["root_id"])
+    return _rows(connection, "history", versions)
+
+
+def _missing(memory_id: str) -> MemoryNotFound:
+    return MemoryNotFound(f"no memory {memory_id!r} that this scope may see")

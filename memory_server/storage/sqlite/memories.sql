@@ -1,0 +1,65 @@
+-- name: get
+-- One memory of a scope.
+SELECT * FROM memories AS m WHERE /* conditions */ 1;
+
+-- name: find
+-- Memories of a scope, live before others, then the newest first.
+SELECT * FROM memories AS m WHERE /* conditions */ 1
+ORDER BY (m.is_latest AND NOT m.deleted) DESC, m.updated_at DESC, m.id DESC LIMIT :limit;
+
+-- name: history
+-- The versions of a memory, the oldest first.
+SELECT * FROM memories AS m WHERE /* conditions */ 1 ORDER BY m.version, m.is_latest, m.rowid;
+
+-- name: domains
+-- The domains of a scope's live terms.
+SELECT DISTINCT m.domain FROM memories AS m WHERE /* conditions */ 1 ORDER BY m.domain;
+
+-- name: namesake
+-- The live memory that has an identity already.
+SELECT id FROM memories
+WHERE project_id = :project_id AND type = :type AND coalesce(user_id, '') = coalesce(:user_id, '')
+    AND identity_key = :identity_key AND is_latest AND NOT deleted AND id <> :id;
+
+-- name: stored
+-- A memory as it is stored.
+SELECT * FROM memories WHERE project_id = :project_id AND id = :id;
+
+-- name: insert
+-- Store a memory.
+INSERT INTO memories (
+    id, root_id, project_id, user_id, agent_id, session_id, visibility, type, key, domain,
+    identity_key, claim_subject, claim_attribute, claim_value, claim_exclusive, body, fields,
+    contextual_metadata, event_time, evidence, created_at, updated_at, valid_from, valid_to,
+    reinforcement_count, version, revision, is_latest, supersedes, superseded_by, deleted,
+    has_embedding
+) VALUES (
+    :id, :root_id, :project_id, :user_id, :agent_id, :session_id, :visibility, :type, :key,
+    :domain, :identity_key, :claim_subject, :claim_attribute, :claim_value, :claim_exclusive,
+    :body, :fields, :contextual_metadata, :event_time, :evidence, :created_at, :updated_at,
+    :valid_from, :valid_to, :reinforcement_count, :version, :revision, :is_latest, :supersedes,
+    :superseded_by, :deleted, :has_embedding
+);
+
+-- name: update
+-- Store a memory in its new state.
+UPDATE memories SET
+    user_id = :user_id, agent_id = :agent_id, session_id = :session_id,
+    visibility = :visibility, type = :type, key = :key, domain = :domain,
+    identity_key = :identity_key, claim_subject = :claim_subject,
+    claim_attribute = :claim_attribute, claim_value = :claim_value,
+    claim_exclusive = :claim_exclusive, body = :body, fields = :fields,
+    contextual_metadata = :contextual_metadata, event_time = :event_time, evidence = :evidence,
+    created_at = :created_at, updated_at = :updated_at, valid_from = :valid_from,
+    valid_to = :valid_to, reinforcement_count = :reinforcement_count, version = :version,
+    revision = :revision, is_latest = :is_latest, supersedes = :supersedes,
+    superseded_by = :superseded_by, deleted = :deleted, has_embedding = :has_embedding
+WHERE project_id = :project_id AND id = :id;
+
+-- name: versions
+-- A memory and its former versions.
+SELECT * FROM memories WHERE project_id = :project_id AND root_id = :id;
+
+-- name: delete
+-- Remove a memory and its former versions.
+DELETE FROM memories WHERE project_id = :project_id AND root_id = :id;

@@ -1,0 +1,163 @@
+"""Long-term memory in SQLite: writing, with the index in the same transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from memory_server.domain.chunk import Source
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.memory import Memory
+from memory_server.errors import DuplicateMemory, MemoryNotFound, VersionConflict
+from memory_server.ports.memories import Add, Erase, MemoryOperation, Replace
+from memory_server.search.local import documents
+from memory_server.search.local.documents import Document, State
+from memory_server.search.local.statements import load
+from memory_server.search.local.vectors import spaced
+from memory_server.storage.sqlite.rows import memory_fields, memory_of, memory_values
+
+SQL = load("memory_server.storage.sqlite", "memories.sql")
+
+
+class Changes:
+    """The operations of one call, in their order, on one project."""
+
+    def __init__(
+        self,
+        project_id: str,
+        operations: Sequence[MemoryOperation],
+        space: EmbeddingSpace | None,
+    ) -> None:
+        self._project_id = project_id
+        self._operations = operations
+        self._space = space
+
+    def apply(self, connection: sqlite3.Connection) -> None:
+        """Carry them out; the caller's savepoint undoes them all if one raises."""
+        for operation in self._operations:
+            match operation:
+                case Add():
+                    self._add(connection, operation)
+                case Replace():
+                    self._replace(connection, operation)
+                case Erase():
+                    self._erase(connection, operation.memory_id)
+
+    def _add(self, connection: sqlite3.Connection, add: Add) -> None:
+        values = self._values(add.memory, has_embedding=add.vector is not None)
+        _check_identity(connection, add.memory, values)
+        connection.execute(SQL["insert"], values | {"root_id": add.memory.id})
+        documents.put(connection, _document(add.memory))
+        self._set_vector(connection, add.memory.id, add.vector)
+
+    def _replace(self, connection: sqlite3.Connection, replace: Replace) -> None:
+        memory = replace.memory
+        stored = self._stored(connection, memory)
+        had_vector = bool(stored["has_embedding"]) and not replace.drop_vector
+        values = self._values(memory, has_embedding=replace.vector is not None or had_vector)
+        if replace.former_id is not None:
+            self._keep_former(connection, stored, replace.former_id, values)
+        _check_identity(connection, memory, values)
+        connection.execute(SQL["update"], values)
+        documents.put(connection, _document(memory))
+        if replace.vector is None and replace.drop_vector:
+            documents.drop_vectors(connection, self._project_id, memory.id)
+        new_content = replace.former_id is not None
+        self._set_vector(connection, memory.id, replace.vector, drop_others=new_content)
+        if bool(stored["deleted"]) != memory.deleted:
+            self._hide_former(connection, memory)
+
+    def _erase(self, connection: sqlite3.Connection, memory_id: str) -> None:
+        where = {"project_id": self._project_id, "id": memory_id}
+        versions = connection.execute(SQL["versions"], where).fetchall()
+        if not versions:
+            raise MemoryNotFound(f"no memory {memory_id!r} to erase")
+        documents.remove(connection, self._project_id, [row["id"] for row in versions])
+        connection.execute(SQL["delete"], where)
+
+    def _stored(self, connection: sqlite3.Connection, memory: Memory) -> sqlite3.Row:
+        where = {"project_id": self._project_id, "id": memory.id}
+        stored: sqlite3.Row | None = connection.execute(SQL["stored"], where).fetchone()
+        if stored is None or stored["revision"] != memory.revision - 1:
+            raise VersionConflict(
+                f"memory {memory.id!r} is not at revision {memory.revision - 1} any more"
+            )
+        return stored
+
+    def _keep_former(
+        self,
+        connection: sqlite3.Connection,
+        stored: sqlite3.Row,
+        former_id: str,
+        new: dict[str, Any],
+    ) -> None:
+        former = dict(stored) | {
+            "id": former_id,
+            "is_latest": False,
+            "superseded_by": new["id"],
+            "valid_to": new["valid_from"],
+        }
+        connection.execute(SQL["insert"], former)
+        documents.put(connection, _document(memory_of(former)))
+        documents.copy_vectors(connection, self._project_id, new["id"], to=former_id)
+
+    def _hide_former(self, connection: sqlite3.Connection, memory: Memory) -> None:
+        """Take former versions out of searches of the past, or back in, with their memory."""
+        where = {"project_id": self._project_id, "id": memory.id}
+        for row in connection.execute(SQL["versions"], where).fetchall():
+            if row["id"] != memory.id:
+                documents.put(connection, _document(memory_of(row), hidden=memory.deleted))
+
+    def _set_vector(
+        self,
+        connection: sqlite3.Connection,
+        memory_id: str,
+        vector: Vector | None,
+        *,
+        drop_others: bool = False,
+    ) -> None:
+        if vector is not None:
+            documents.set_vector(
+                connection,
+                self._project_id,
+                memory_id,
+                spaced(vector, self._space),
+                drop_others=drop_others,
+            )
+
+    def _values(self, memory: Memory, *, has_embedding: bool) -> dict[str, Any]:
+        if memory.project_id != self._project_id:
+            raise ValueError(f"memory {memory.id!r} belongs to another project")
+        return memory_values(memory) | {"has_embedding": has_embedding}
+
+
+def _check_identity(connection: sqlite3.Connection, memory: Memory, values: dict[str, Any]) -> None:
+    if not memory.is_live or memory.identity_key is None:
+        return
+    namesake = connection.execute(SQL["namesake"], values).fetchone()
+    if namesake is not None:
+        raise DuplicateMemory(
+            f"memory {namesake['id']!r} is live under the same identity; replace it instead"
+        )
+
+
+def _document(memory: Memory, *, hidden: bool = False) -> Document:
+    return Document(
+        id=memory.id,
+        project_id=memory.project_id,
+        source=Source(memory.type.value),
+        text=memory.body.index_text,
+        fields=memory_fields(memory),
+        user_id=memory.user_id,
+        agent_id=memory.agent_id,
+        session_id=memory.session_id,
+        visibility=memory.visibility,
+        state=_state(memory, hidden=hidden),
+        valid_from=memory.valid_from,
+        valid_to=memory.valid_to,
+    )
+
+
+def _state(memory: Memory, *, hidden: bool) -> State:
+    if hidden or memory.deleted:
+        return State.HIDDEN
+    return State.LIVE if memory.is_latest else State.PAST

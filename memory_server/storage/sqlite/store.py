@@ -1,0 +1,91 @@
+"""The store: every port over one SQLite database."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from memory_server.domain.scope import Scope
+from memory_server.ports.accounts import Accounts
+from memory_server.ports.clock import Clock
+from memory_server.ports.jobs import Jobs
+from memory_server.ports.memories import Memories
+from memory_server.ports.search import SearchIndex
+from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.store import Store
+from memory_server.ports.turns import Turns
+from memory_server.search.local.index import LocalIndex
+from memory_server.storage.sqlite.accounts import SqliteAccounts
+from memory_server.storage.sqlite.database import Database
+from memory_server.storage.sqlite.erasure import erase
+from memory_server.storage.sqlite.jobs import SqliteJobs
+from memory_server.storage.sqlite.memories import SqliteMemories
+from memory_server.storage.sqlite.schema import migrations
+from memory_server.storage.sqlite.snapshots import SqliteSnapshots
+from memory_server.storage.sqlite.turns import SqliteTurns
+
+VECTOR_MEMORY_BYTES = 256 * 1024 * 1024
+
+
+class SqliteStore(Store):
+    """Records and index in one file; with no path, in memory until it is closed."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        clock: Clock,
+        vector_memory_bytes: int = VECTOR_MEMORY_BYTES,
+    ) -> None:
+        """Prepare the store; `vector_memory_bytes` bounds what the index keeps in memory."""
+        self._database = Database(path, migrations())
+        self._turns = SqliteTurns(self._database)
+        self._snapshots = SqliteSnapshots(self._database)
+        self._memories = SqliteMemories(self._database, clock)
+        self._jobs = SqliteJobs(self._database)
+        self._accounts = SqliteAccounts(self._database)
+        self._search = LocalIndex(self._database, vector_memory_bytes=vector_memory_bytes)
+
+    @property
+    def turns(self) -> Turns:
+        return self._turns
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return self._snapshots
+
+    @property
+    def memories(self) -> Memories:
+        return self._memories
+
+    @property
+    def jobs(self) -> Jobs:
+        return self._jobs
+
+    @property
+    def accounts(self) -> Accounts:
+        return self._accounts
+
+    @property
+    def search(self) -> SearchIndex:
+        return self._search
+
+    async def open(self) -> None:
+        await self._database.open()
+
+    async def close(self) -> None:
+        await self._database.close()
+        self._search.forget()
+
+    async def ping(self) -> None:
+        await self._database.read(lambda db: db.execute("SELECT 1 FROM sessions").fetchone())
+
+    async def describe(self) -> Mapping[str, Any]:
+        return {
+            "kind": "sqlite",
+            "location": self._database.location,
+            "schema_version": self._database.schema_version,
+            "size_bytes": self._database.size_bytes(),
+        }
+
+    async def erase(self, scope: Scope) -> Mapping[str, int]:
+        return await self._database.write(lambda db: erase(db, scope))

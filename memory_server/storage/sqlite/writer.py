@@ -1,0 +1,139 @@
+"""The only thread that writes: operations queue up, and those that wait are committed together."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar, cast
+
+from memory_server.errors import StorageUnavailable
+from memory_server.storage.sqlite.failures import translated
+
+T = TypeVar("T")
+Operation = Callable[[sqlite3.Connection], T]
+
+LARGEST_BATCH = 256
+"""Operations in one commit at most."""
+
+
+class _Waiting:
+    """An operation, whoever waits for it, and how it went."""
+
+    __slots__ = ("_future", "error", "loop", "operation", "outcome")
+
+    def __init__(self, operation: Operation[Any]) -> None:
+        self.operation = operation
+        self.loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[Any] = self.loop.create_future()
+        self.outcome: Any = None
+        self.error: BaseException | None = None
+
+    async def answered(self) -> Any:
+        return await self._future
+
+    def answer(self) -> None:
+        """Tell the caller; one that was cancelled meanwhile has gone."""
+        if self._future.done():
+            return
+        if self.error is not None:
+            self._future.set_exception(self.error)
+        else:
+            self._future.set_result(self.outcome)
+
+
+class Writer:
+    """Runs each operation in a savepoint of its own inside a shared, durable transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, location: str) -> None:
+        self._connection = connection
+        self._location = location
+        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._stopping = False
+        self._thread = Thread(target=self._work, name="sqlite-writer", daemon=True)
+        self._thread.start()
+
+    async def run(self, operation: Operation[T]) -> T:
+        """Run an operation; return what it returns once that is on the disk.
+
+        What it raises rolls back its own writes only. A caller that is cancelled does not stop
+        the operation: whether it was carried out is then unknown.
+        """
+        if self._stopping:
+            raise StorageUnavailable(f"{self._location}: the store is closed")
+        waiting = _Waiting(operation)
+        self._queue.put(waiting)
+        return cast(T, await waiting.answered())
+
+    async def stop(self) -> None:
+        """Carry out what waits, then end the thread."""
+        self._stopping = True
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        last = False
+        while not last:
+            batch, last = self._next_batch()
+            if batch:
+                self._commit(batch)
+                _answer(batch)
+
+    def _next_batch(self) -> tuple[list[_Waiting], bool]:
+        """Return everything that waits, and whether the queue ends there."""
+        batch: list[_Waiting] = []
+        try:
+            item = self._queue.get()
+            while item is not None:
+                batch.append(item)
+                if len(batch) == LARGEST_BATCH:
+                    return batch, False
+                item = self._queue.get_nowait()
+        except Empty:
+            return batch, False
+        return batch, True
+
+    def _commit(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            with translated(self._location):
+                self._connection.execute("BEGIN IMMEDIATE")
+                for waiting in batch:
+                    self._attempt(waiting)
+                self._connection.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001 every caller is told, whatever it was
+            self._fail(batch, error)
+
+    def _attempt(self, waiting: _Waiting) -> None:
+        self._connection.execute("SAVEPOINT operation")
+        try:
+            with translated(self._location):
+                waiting.outcome = waiting.operation(self._connection)
+        except BaseException as error:  # its caller is told
+            waiting.error = error
+            if not self._connection.in_transaction:
+                raise  # SQLite gave up the whole transaction, as on a full disk
+            self._connection.execute("ROLLBACK TO operation")
+        self._connection.execute("RELEASE operation")
+
+    def _fail(self, batch: Sequence[_Waiting], error: BaseException) -> None:
+        """Nothing of the batch was kept: every caller gets the reason, its own one if it has."""
+        if self._connection.in_transaction:
+            with translated(self._location):
+                self._connection.rollback()
+        for waiting in batch:
+            waiting.error = waiting.error or error
+
+
+def _answer(batch: Sequence[_Waiting]) -> None:
+    """Wake each event loop once for all of its callers."""
+    for loop in {waiting.loop for waiting in batch}:
+        mine = [waiting for waiting in batch if waiting.loop is loop]
+        try:
+            loop.call_soon_threadsafe(_answer_all, mine)
+        except RuntimeError:  # the loop has ended, and nobody waits there any more
+            continue
+
+
+def _answer_all(batch: Sequence[_Waiting]) -> None:
+    for waiting in batch:
+        waiting.answer()

@@ -1,0 +1,144 @@
+"""Valid values by default: a test says only what matters to it."""
+
+import itertools
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from memory_server.domain.account import AccountRole, ServiceAccount
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.job import Job, JobKind
+from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Term
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.domain.snapshot import Snapshot, Trigger
+from memory_server.domain.turn import NewTurn, Role
+from tests.clock import START
+
+PROJECT = "shop"
+USER = "ana"
+SESSION = "monday"
+SPACE = EmbeddingSpace(model="toy", dimension=4)
+OTHER_SPACE = EmbeddingSpace(model="toy-2", dimension=3)
+
+_numbers = itertools.count(1)
+
+
+def an_id(prefix: str) -> str:
+    """Return an id that no other value has; later ones sort after earlier ones."""
+    return f"{prefix}-{next(_numbers):06}"
+
+
+def a_scope(**changes: Any) -> Scope:
+    """Return Ana's scope."""
+    return Scope(**{"project_id": PROJECT, "user_id": USER} | changes)
+
+
+def a_turn(content: str = "I moved to Lisbon", **changes: Any) -> NewTurn:
+    """Return something Ana said."""
+    values = {
+        "id": an_id("turn"),
+        "project_id": PROJECT,
+        "session_id": SESSION,
+        "user_id": USER,
+        "role": Role.USER,
+        "content": content,
+        "created_at": START,
+    }
+    return NewTurn(**values | changes)
+
+
+def a_fact(**changes: Any) -> Fact:
+    """Return the body of a fact."""
+    return Fact(**{"label": "home_city", "text": "Ana lives in Lisbon"} | changes)
+
+
+def an_episode(**changes: Any) -> Episode:
+    """Return the body of an episode."""
+    return Episode(**{"title": "Moving", "content": "Ana moved to Lisbon"} | changes)
+
+
+def a_term(**changes: Any) -> Term:
+    """Return the body of a term."""
+    values = {"domain": "shipping", "term": "SKU", "definition": "a stock keeping unit"}
+    return Term(**values | changes)
+
+
+def a_procedure(**changes: Any) -> Procedure:
+    """Return the body of a procedure."""
+    values = {
+        "procedure": "refund_order",
+        "description": "How an order is refunded",
+        "content": "Open the order, press refund",
+    }
+    return Procedure(**values | changes)
+
+
+def a_memory(*, at: datetime = START, **changes: Any) -> Memory:
+    """Return something known about Ana since a moment."""
+    values = {
+        "id": an_id("memory"),
+        "project_id": PROJECT,
+        "user_id": USER,
+        "visibility": Visibility.PRIVATE,
+        "body": a_fact(),
+        "created_at": at,
+        "updated_at": at,
+        "valid_from": at,
+    }
+    return Memory(**values | changes)
+
+
+def a_snapshot(first_seq: int = 1, last_seq: int = 1, **changes: Any) -> Snapshot:
+    """Return a run of Ana's turns."""
+    values = {
+        "id": an_id("snapshot"),
+        "project_id": PROJECT,
+        "session_id": SESSION,
+        "user_id": USER,
+        "agent_id": None,
+        "first_seq": first_seq,
+        "last_seq": last_seq,
+        "trigger": Trigger.SIZE,
+        "created_at": START,
+    }
+    return Snapshot(**values | changes)
+
+
+def a_job(**changes: Any) -> Job:
+    """Return work that is due for Ana."""
+    job_id = an_id("job")
+    values = {
+        "id": job_id,
+        "project_id": PROJECT,
+        "kind": JobKind.EXTRACT,
+        "key": f"key-of-{job_id}",
+        "payload": {"type": "semantic"},
+        "user_id": USER,
+        "created_at": START,
+        "due_at": START,
+    }
+    return Job(**values | changes)
+
+
+def an_account(**changes: Any) -> ServiceAccount:
+    """Return a service account."""
+    client_id = an_id("client")
+    values = {
+        "client_id": client_id,
+        "project_id": PROJECT,
+        "name": f"name-of-{client_id}",
+        "role": AccountRole.AGENT_DEVELOPER,
+        "secrets": (),
+        "created_at": START,
+        "updated_at": START,
+    }
+    return ServiceAccount(**values | changes)
+
+
+def a_vector(*components: float) -> Vector:
+    """Return the unit vector in a direction; missing components are zero."""
+    vector = np.zeros(SPACE.dimension, np.float32)
+    vector[: len(components)] = components
+    length = np.linalg.norm(vector)
+    return np.asarray(vector / length, np.float32)
