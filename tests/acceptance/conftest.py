@@ -1,0 +1,85 @@
+"""The installed command, in an empty directory, with a server of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Runs `agentengine` in a directory, without a terminal, as CI does."""
+
+    directory: Path
+    home: Path
+
+    def run(self, *arguments: str, stdin: str = "", **environment: str) -> Answer:
+        done = subprocess.run(  # noqa: S603 - our own command line
+            [sys.executable, "-m", "agentengine_cli", *arguments],
+            cwd=self.directory,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.home),
+                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+                **environment,
+            },
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def ok(self, *arguments: str, stdin: str = "", **environment: str) -> Answer:
+        answer = self.run(*arguments, stdin=stdin, **environment)
+        assert answer.code == 0, f"{arguments}: {answer.out}\n{answer.err}"
+        return answer
+
+    def status(self) -> dict[str, Any]:
+        document: dict[str, Any] = self.ok("memory", "status", "--json").document
+        return document
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Shell:
+    home = tmp_path / "home"
+    home.mkdir()
+    directory = tmp_path / "work"
+    directory.mkdir()
+    return Shell(directory, home)
+
+
+@pytest.fixture
+def project(empty: Shell) -> Iterator[Shell]:
+    """A fresh project whose configuration is stored; whatever it started is stopped."""
+    empty.ok("create", "--memory-only", "--name", "My Project")
+    shell = Shell(empty.directory / "my-project", empty.home)
+    shell.ok("memory", "configure", "--yes")
+    yield shell
+    shell.run("dev", "stop")
+
+
+@pytest.fixture
+def running(project: Shell) -> Shell:
+    project.ok("memory", "apply", "--wait")
+    return project

@@ -1,0 +1,254 @@
+from typing import Any
+
+import pytest
+
+from memory_server.domain.chunk import RetrievalMode, Source
+from memory_server.domain.formats import FormatStyle
+from memory_server.domain.memory import Episode, Fact
+from memory_server.domain.partitions import BOTH, Partitions
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.errors import (
+    AllSourcesFailed,
+    InvalidRequest,
+    ProviderUnavailable,
+    UndeclaredPath,
+)
+from memory_server.ports.store import Store
+from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.services.context import (
+    ContextAnswer,
+    ContextBuilding,
+    ContextRequest,
+    SourceRequest,
+    SourcesRequest,
+)
+from memory_server.services.memories import MemoryKeeping, SaveRequest
+from memory_server.services.search import Retrieval
+from memory_server.services.turns import TurnRecording
+from tests.clock import CountingIds, ManualClock
+from tests.unit.memory_server.services.conftest import ANA, BOB, a_turn
+
+IN_SESSION = Scope(project_id="p", user_id="ana", session_id="s1")
+
+
+@pytest.fixture
+def keeping(
+    store: Store, embedder: HashingEmbedder, clock: ManualClock, ids: CountingIds
+) -> MemoryKeeping:
+    return MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids)
+
+
+@pytest.fixture
+def context(store: Store, embedder: HashingEmbedder) -> ContextBuilding:
+    return ContextBuilding(
+        store=store,
+        retrieval=Retrieval(store=store, embedder=embedder),
+        partitions=Partitions(keys={"tier": "string"}, index={Source.SEMANTIC: BOTH}),
+        default_style=FormatStyle.JINJA2,
+    )
+
+
+async def know(keeping: MemoryKeeping, text: str, **changes: Any) -> None:
+    body = Fact(label=text[:20], text=text)
+    await keeping.save(ANA, SaveRequest(**{"body": body, "upsert": True, **changes}))
+
+
+def texts(answer: ContextAnswer) -> list[str]:
+    return [chunk.content for chunk in answer.selected]
+
+
+async def ask(context: ContextBuilding, query: str, **changes: Any) -> ContextAnswer:
+    return await context.build(ContextRequest(**{"scope": ANA, "query": query, **changes}))
+
+
+async def ask_sources(
+    context: ContextBuilding, query: str, *sources: SourceRequest, **changes: Any
+) -> ContextAnswer:
+    return await context.build_from_sources(
+        SourcesRequest(**{"scope": ANA, "query": query, "sources": sources, **changes})
+    )
+
+
+async def test_best_match_comes_first_with_a_score(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+    await know(keeping, "Gardening needs patience.")
+
+    answer = await ask(context, "what is the launch code word")
+
+    assert texts(answer)[0] == "The launch code word is heron."
+    assert "heron" in str(answer.formatted)
+    assert answer.memory_counts["semantic"] >= 1
+    assert answer.token_count > 0
+
+
+async def test_turns_are_included_only_when_asked_for(
+    context: ContextBuilding, recording: TurnRecording
+) -> None:
+    await recording.record(ANA, a_turn("I just said heron"))
+
+    without = await ask(context, "heron", scope=IN_SESSION)
+    including = await ask(context, "heron", scope=IN_SESSION, sources=(Source.STM,))
+
+    assert texts(without) == []
+    assert any("short-term" in warning for warning in without.warnings)
+    assert texts(including) == ["I just said heron"]
+
+
+async def test_newest_turns_fit_a_small_budget_first(
+    context: ContextBuilding, recording: TurnRecording
+) -> None:
+    for number in range(30):
+        await recording.record(ANA, a_turn(f"note {number} " + "lorem ipsum dolor " * 10))
+
+    answer = await ask(context, "note", scope=IN_SESSION, sources=(Source.STM,), max_tokens=700)
+
+    assert 0 < len(answer.selected) < 30
+    assert answer.dropped
+    assert any(text.startswith("note 29") for text in texts(answer))
+
+
+@pytest.mark.parametrize("max_tokens", [1, 499, 500])
+async def test_budget_within_the_reserve_gives_nothing(
+    context: ContextBuilding, keeping: MemoryKeeping, max_tokens: int
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+
+    answer = await ask(context, "heron", max_tokens=max_tokens)
+
+    assert (texts(answer), answer.formatted) == ([], "")
+
+
+async def test_others_private_memories_are_in_no_context(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+
+    assert texts(await ask(context, "launch code word heron", scope=BOB)) == []
+
+
+async def test_user_and_visibility_together_are_told_to_be_an_intersection(
+    context: ContextBuilding,
+) -> None:
+    scope = Scope(project_id="p", user_id="ana", visibility=Visibility.ORG)
+
+    answer = await ask(context, "q", scope=scope)
+
+    assert any("visibility=org" in warning for warning in answer.warnings)
+
+
+async def test_bare_filter_key_matches_nothing_and_warns(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "heron", metadata={"tier": "gold"})
+
+    qualified = await ask(context, "heron", metadata_filter={"metadata.tier": "gold"})
+    bare = await ask(context, "heron", metadata_filter={"tier": "gold"})
+
+    assert texts(qualified) == ["heron"]
+    assert texts(bare) == []
+    assert any("metadata.tier" in warning for warning in bare.warnings)
+
+
+async def test_words_are_searched_when_the_embedding_provider_is_away(
+    context: ContextBuilding, keeping: MemoryKeeping, embedder: HashingEmbedder
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+    embedder.failure = ProviderUnavailable()
+
+    answer = await ask(context, "launch code word")
+
+    assert texts(answer) == ["The launch code word is heron."]
+    assert any(warning.startswith("words only") for warning in answer.warnings)
+
+
+@pytest.mark.parametrize("mode", list(RetrievalMode))
+async def test_each_mode_finds_and_reports(
+    context: ContextBuilding, keeping: MemoryKeeping, mode: RetrievalMode
+) -> None:
+    await know(keeping, "Part number HX-77 fits the pump.")
+
+    answer = await ask_sources(
+        context, "which part fits the pump", SourceRequest(source=Source.SEMANTIC, mode=mode)
+    )
+
+    assert texts(answer) == ["Part number HX-77 fits the pump."]
+    [outcome] = answer.source_outcomes or ()
+    assert (outcome.requested_mode, outcome.count, outcome.error) == (mode, 1, None)
+
+
+async def test_failed_source_is_an_outcome_beside_a_healthy_one(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "heron")
+
+    answer = await ask_sources(
+        context,
+        "heron",
+        SourceRequest(source=Source.STM, mode=RetrievalMode.TEXT),
+        SourceRequest(source=Source.SEMANTIC, mode=RetrievalMode.TEXT),
+        scope=IN_SESSION,
+    )
+
+    stm, semantic = answer.source_outcomes or ()
+    assert "metadata_partition_index" in str(stm.error)
+    assert semantic.error is None
+    assert texts(answer) == ["heron"]
+
+
+async def test_all_sources_failed_is_an_error_that_says_why(context: ContextBuilding) -> None:
+    with pytest.raises(AllSourcesFailed, match="short_term"):
+        await ask_sources(context, "q", SourceRequest(source=Source.STM), scope=IN_SESSION)
+
+
+async def test_turns_need_a_session(context: ContextBuilding) -> None:
+    with pytest.raises(InvalidRequest, match=r"^session_id"):
+        await ask_sources(context, "q", SourceRequest(source=Source.STM))
+
+
+async def test_undeclared_path_is_refused_with_the_accepted_ones(
+    context: ContextBuilding,
+) -> None:
+    source = SourceRequest(source=Source.SEMANTIC, metadata_filter={"metadata.zzz": 1})
+
+    with pytest.raises(UndeclaredPath, match=r"metadata\.tier"):
+        await ask_sources(context, "q", source)
+
+
+async def test_key_of_a_source_that_is_not_indexed_is_refused(context: ContextBuilding) -> None:
+    source = SourceRequest(source=Source.EPISODIC, metadata_filter={"metadata.tier": "gold"})
+
+    with pytest.raises(UndeclaredPath):
+        await ask_sources(context, "q", source)
+
+
+async def test_repeats_across_sources_are_shown_once(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "Ana flew to Rome in May.")
+    episode = Episode(title="Rome", content="Ana flew to Rome in May.")
+    await keeping.save(ANA, SaveRequest(body=episode))
+
+    assert len(texts(await ask(context, "Ana flew to Rome"))) == 1
+
+
+async def test_bound_session_hides_no_episodes(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    elsewhere = Scope(project_id="p", user_id="ana", session_id="another")
+    episode = Episode(title="Rome", content="Ana flew to Rome in May.")
+    await keeping.save(elsewhere, SaveRequest(body=episode))
+
+    assert texts(await ask(context, "Rome", scope=IN_SESSION)) == ["Ana flew to Rome in May."]
+
+
+async def test_rerank_without_a_reranker_keeps_the_order_and_says_so(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    await know(keeping, "heron")
+
+    answer = await ask_sources(context, "heron", SourceRequest(source=Source.SEMANTIC), rerank=True)
+
+    assert texts(answer) == ["heron"]
+    assert any("rerank" in warning for warning in answer.warnings)
