@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from demo.conversation import QUESTION, SESSIONS, USER, Session
 from memory_server.client import MemoryServerClient
+from memory_server.client.shapes import JobDocument
 
 CONSOLE = Console(highlight=False)
 COLOURS = {"ADD": "green", "UPDATE": "yellow", "REINFORCE": "cyan", "RETRACT": "red"}
@@ -63,31 +64,30 @@ async def _watch(status: Mapping[str, Any], project: Path, session_id: str) -> N
     async with MemoryServerClient(
         status["url"], project_id=status["project_id"], token=token
     ) as client:
-        before = {job.id for job in (await client.jobs()).jobs}
+        before = {job["id"] for job in (await client.jobs())["jobs"]}
         flushed = await client.flush(session_id=session_id)
         CONSOLE.print(
-            f"  [dim]promoted[/] {flushed.snapshots} snapshot, {flushed.jobs} extraction jobs"
+            f"  [dim]promoted[/] {flushed['snapshots']} snapshot, {flushed['jobs']} extraction jobs"
         )
         shown = set(before)
         while True:
-            jobs = [job for job in (await client.jobs()).jobs if job.id not in before]
+            jobs = [job for job in (await client.jobs())["jobs"] if job["id"] not in before]
             for job in jobs:
-                if job.state in ("done", "failed") and job.id not in shown:
-                    shown.add(job.id)
+                if job["state"] in ("done", "failed") and job["id"] not in shown:
+                    shown.add(job["id"])
                     _show_job(job)
-            if all(job.state in ("done", "failed") for job in jobs):
+            if all(job["state"] in ("done", "failed") for job in jobs):
                 return
             await asyncio.sleep(0.1)
 
 
-def _show_job(job: Any) -> None:
-    decisions: Sequence[Mapping[str, Any]] = (job.result or {}).get("decisions", ())
-    if job.state == "failed":
-        CONSOLE.print(f"  [red]failed[/] {job.type}: {escape(str(job.error))}")
-    for decision in decisions:
+def _show_job(job: JobDocument) -> None:
+    if job["state"] == "failed":
+        CONSOLE.print(f"  [red]failed[/] {job['type']}: {escape(str(job['error']))}")
+    for decision in (job["result"] or {}).get("decisions", ()):
         line = Text("  ")
         line.append(f"{decision['action']:<9}", style=COLOURS.get(decision["action"], "dim"))
-        line.append(f" {job.type}: {_first_line(decision['text'])}")
+        line.append(f" {job['type']}: {_first_line(decision['text'])}")
         if decision.get("previous"):
             line.append(f"  (was: {_first_line(decision['previous'])})", style="dim")
         CONSOLE.print(line)
@@ -98,9 +98,9 @@ def _ask(memory: Memory) -> None:
     context = handle.build_context(
         QUESTION, enabled_sources={"semantic"}, max_tokens=1000, include_memories=True
     )
-    best = (context.selected_memories or [None])[0]
     CONSOLE.print(f"\n  [bold]{QUESTION}[/]")
-    CONSOLE.print(f"  build_context -> {escape(best.content) if best else 'nothing'}")
+    best = next((memory.content for memory in context.selected_memories or []), "nothing")
+    CONSOLE.print(f"  build_context -> {escape(best)}")
 
 
 def _invoke(project: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -257,7 +257,7 @@ def _embedder(config: EmbeddingConfig, key: str | None, missing: str | None) -> 
     return build_embedder(config, key=key)
 
 
-def _first(names: "tuple[str, ...] | list[str]", given: Mapping[str, str]) -> str | None:
+def _first(names: Sequence[str], given: Mapping[str, str]) -> str | None:
     return next((given[name] for name in names if name in given), None)
 
 

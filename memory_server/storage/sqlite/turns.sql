@@ -29,6 +29,10 @@ INSERT INTO turns (
 -- The newest turns of a session, the newest first.
 SELECT * FROM turns AS t WHERE /* conditions */ 1 ORDER BY t.turn_seq DESC LIMIT :limit;
 
+-- name: recent_everywhere
+-- The newest turns of all sessions, the newest first; rows are numbered as they are recorded.
+SELECT * FROM turns AS t WHERE /* conditions */ 1 ORDER BY t.rowid DESC LIMIT :limit;
+
 -- name: run
 -- A run of a session's turns.
 SELECT * FROM turns

@@ -108,8 +108,8 @@ def bench(
     return Bench(store, recording, extractor, embedder, clock, ids)
 
 
-BOSTON = {"text": "The user flies out of Boston.", "claim": ("home airport", "Boston")}
-DENVER = {"text": "The user flies out of Denver.", "claim": ("home airport", "Denver")}
+BOSTON: dict[str, Any] = {"text": "The user flies out of Boston.", "claim": ("home airport", "Boston")}
+DENVER: dict[str, Any] = {"text": "The user flies out of Denver.", "claim": ("home airport", "Denver")}
 
 
 async def test_new_fact_is_added_with_its_evidence(bench: Bench) -> None:
