@@ -36,7 +36,7 @@ def a_scope(**changes: Any) -> Scope:
 
 def a_turn(content: str = "I moved to Lisbon", **changes: Any) -> NewTurn:
     """Return something Ana said."""
-    values = {
+    values: dict[str, Any] = {
         "id": an_id("turn"),
         "project_id": PROJECT,
         "session_id": SESSION,
@@ -60,13 +60,13 @@ def an_episode(**changes: Any) -> Episode:
 
 def a_term(**changes: Any) -> Term:
     """Return the body of a term."""
-    values = {"domain": "shipping", "term": "SKU", "definition": "a stock keeping unit"}
+    values: dict[str, Any] = {"domain": "shipping", "term": "SKU", "definition": "a stock keeping unit"}
     return Term(**values | changes)
 
 
 def a_procedure(**changes: Any) -> Procedure:
     """Return the body of a procedure."""
-    values = {
+    values: dict[str, Any] = {
         "procedure": "refund_order",
         "description": "How an order is refunded",
         "content": "Open the order, press refund",
@@ -76,7 +76,7 @@ def a_procedure(**changes: Any) -> Procedure:
 
 def a_memory(*, at: datetime = START, **changes: Any) -> Memory:
     """Return something known about Ana since a moment."""
-    values = {
+    values: dict[str, Any] = {
         "id": an_id("memory"),
         "project_id": PROJECT,
         "user_id": USER,
@@ -91,7 +91,7 @@ def a_memory(*, at: datetime = START, **changes: Any) -> Memory:
 
 def a_snapshot(first_seq: int = 1, last_seq: int = 1, **changes: Any) -> Snapshot:
     """Return a run of Ana's turns."""
-    values = {
+    values: dict[str, Any] = {
         "id": an_id("snapshot"),
         "project_id": PROJECT,
         "session_id": SESSION,
@@ -108,7 +108,7 @@ def a_snapshot(first_seq: int = 1, last_seq: int = 1, **changes: Any) -> Snapsho
 def a_job(**changes: Any) -> Job:
     """Return work that is due for Ana."""
     job_id = an_id("job")
-    values = {
+    values: dict[str, Any] = {
         "id": job_id,
         "project_id": PROJECT,
         "kind": JobKind.EXTRACT,
@@ -124,7 +124,7 @@ def a_job(**changes: Any) -> Job:
 def an_account(**changes: Any) -> ServiceAccount:
     """Return a service account."""
     client_id = an_id("client")
-    values = {
+    values: dict[str, Any] = {
         "client_id": client_id,
         "project_id": PROJECT,
         "name": f"name-of-{client_id}",

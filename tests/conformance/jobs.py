@@ -1,0 +1,387 @@
+"""What every `Jobs` promises. Each store's test module runs the whole class."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.errors import JobNotFound, LeaseLost
+from memory_server.ports.store import Store
+from tests.clock import START
+from tests.factories import PROJECT, a_job
+
+LEASE = timedelta(minutes=1)
+EXPIRED = START + LEASE
+BOTH = (JobKind.EXTRACT, JobKind.EMBED)
+
+Settle = Callable[[Store, Job], Awaitable[None]]
+
+SETTLING: dict[str, Settle] = {
+    "extend": lambda s, job: s.jobs.extend(job, lease_until=EXPIRED + LEASE),
+    "save_progress": lambda s, job: s.jobs.save_progress(job, {"step": 1}),
+    "complete": lambda s, job: s.jobs.complete(job, result={}, now=START),
+    "retry": lambda s, job: s.jobs.retry(job, due_at=START, code="C", reason="r"),
+    "fail": lambda s, job: s.jobs.fail(job, code="C", reason="r", now=START),
+    "settling memories": lambda s, job: s.memories.apply(PROJECT, [], settling=job),
+}
+"""Every call that needs the job's lease."""
+
+
+async def claim(store: Store, *, worker: str = "w", now: Any = START, **given: Any) -> Job | None:
+    """Claim one job for a minute."""
+    kinds = given.get("kinds", BOTH)
+    return await store.jobs.claim(worker=worker, kinds=kinds, now=now, lease_until=now + LEASE)
+
+
+async def claimed(store: Store, **given: Any) -> Job:
+    """Claim one job; there must be one."""
+    job = await claim(store, **given)
+    assert job is not None, "no job was handed out"
+    return job
+
+
+async def the(store: Store, job: Job) -> Job:
+    """Return a job as it is stored now."""
+    (found,) = [one for one in await store.jobs.list(job.project_id) if one.id == job.id]
+    return found
+
+
+class JobsContract:
+    """A subclass provides the fixture `store`, open and empty."""
+
+    async def test_a_job_comes_back_as_it_was_queued(self, store: Store) -> None:
+        job = a_job(payload={"type": "semantic", "turns": ["a", 1, None]}, progress={"step": 0})
+
+        assert await store.jobs.enqueue([job]) == 1
+
+        assert await store.jobs.list(PROJECT) == [job]
+
+    async def test_the_same_work_is_queued_once(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(key="k")])
+
+        assert await store.jobs.enqueue([a_job(key="k"), a_job(key="k2")]) == 1
+
+    async def test_finished_work_is_not_queued_again(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(key="k")])
+        await store.jobs.complete(await claimed(store), result={}, now=START)
+
+        assert await store.jobs.enqueue([a_job(key="k")]) == 0
+
+    async def test_keys_are_counted_in_each_project(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(key="k")])
+
+        assert await store.jobs.enqueue([a_job(key="k", project_id="bank")]) == 1
+
+    async def test_a_claim_counts_the_attempt_and_takes_the_lease(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+
+        job = await claimed(store, worker="w1")
+
+        assert (job.state, job.attempts) == (JobState.RUNNING, 1)
+        assert (job.lease_owner, job.lease_until) == ("w1", EXPIRED)
+        assert await the(store, job) == job
+
+    async def test_nothing_is_handed_out_when_nothing_waits(self, store: Store) -> None:
+        assert await claim(store) is None
+
+    async def test_a_job_is_not_handed_out_before_it_is_due(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(due_at=START + LEASE)])
+
+        assert await claim(store) is None
+        assert await claim(store, now=START + LEASE) is not None
+
+    async def test_only_the_kinds_asked_for_are_handed_out(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(kind=JobKind.EXTRACT)])
+
+        assert await claim(store, kinds=[JobKind.EMBED]) is None
+        assert await claim(store, kinds=[]) is None
+
+    async def test_concurrent_workers_never_get_the_same_job(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(user_id=f"user {number}") for number in range(10)])
+
+        jobs = await asyncio.gather(*(claim(store, worker=f"w{n}") for n in range(15)))
+
+        ids = [job.id for job in jobs if job is not None]
+        assert len(ids) == len(set(ids)) == 10
+
+    async def test_a_running_job_is_not_handed_out_again(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await claimed(store)
+
+        assert await claim(store, now=EXPIRED - timedelta(microseconds=1)) is None
+
+    async def test_expired_lease_is_claimable_again(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await claimed(store, worker="dead")
+
+        job = await claimed(store, worker="w2", now=EXPIRED)
+
+        assert (job.lease_owner, job.attempts) == ("w2", 2)
+
+    async def test_the_user_served_longest_ago_comes_first(self, store: Store) -> None:
+        jobs = [a_job(user_id=user) for user in ("ana", "ana", "ana", "bob", "cem")]
+        await store.jobs.enqueue(jobs)
+
+        order = []
+        for _ in jobs:
+            job = await claimed(store)
+            order.append(job.user_id)
+            await store.jobs.complete(job, result={}, now=START)
+
+        assert order == ["ana", "bob", "cem", "ana", "ana"]
+
+    async def test_a_users_job_that_is_tried_again_waits_for_its_turn(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job(user_id="bob")])
+        first = await claimed(store)
+        await store.jobs.retry(first, due_at=START, code="C", reason="r")
+
+        assert (await claimed(store)).user_id == "bob"
+
+    async def test_users_of_two_projects_with_one_name_are_two(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job(project_id="bank")])
+        await claimed(store)
+
+        assert (await claimed(store)).project_id == "bank"
+
+    async def test_jobs_of_one_user_and_type_come_one_after_the_other(self, store: Store) -> None:
+        first, second = a_job(), a_job()
+        await store.jobs.enqueue([first, second])
+
+        running = await claimed(store)
+        assert running.id == first.id
+        assert await claim(store) is None
+
+        await store.jobs.complete(running, result={}, now=START)
+        assert (await claimed(store)).id == second.id
+
+    async def test_the_oldest_comes_first_in_whatever_order_they_were_queued(
+        self, store: Store
+    ) -> None:
+        newer, older = a_job(created_at=START + LEASE), a_job()
+        await store.jobs.enqueue([newer, older])
+
+        assert (await claimed(store)).id == older.id
+
+    async def test_types_of_one_user_do_not_wait_for_each_other(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job(payload={"type": "episodic"})])
+        await claimed(store)
+
+        assert (await claimed(store)).payload["type"] == "episodic"
+
+    async def test_a_younger_job_waits_while_the_oldest_is_to_be_tried_again(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job(), a_job()])
+        job = await claimed(store)
+        await store.jobs.retry(job, due_at=EXPIRED, code="C", reason="r")
+
+        assert await claim(store) is None
+        assert (await claimed(store, now=EXPIRED)).id == job.id
+
+    async def test_a_failed_job_does_not_hold_up_the_next_one(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job()])
+        await store.jobs.fail(await claimed(store), code="C", reason="r", now=START)
+
+        assert await claim(store) is not None
+
+    async def test_an_older_job_queued_again_waits_for_the_one_that_runs(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job(), a_job()])
+        older = await claimed(store)
+        await store.jobs.fail(older, code="C", reason="r", now=START)
+        await claimed(store)
+
+        await store.jobs.requeue(PROJECT, older.id, due_at=START)
+
+        assert await claim(store) is None
+
+    async def test_jobs_with_no_user_are_each_on_their_own(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(user_id=None), a_job(user_id=None)])
+
+        assert (await claimed(store)).id != (await claimed(store)).id
+
+    @pytest.mark.parametrize("settle", SETTLING.values(), ids=SETTLING)
+    async def test_a_lease_taken_over_by_another_worker_is_lost(
+        self, store: Store, settle: Settle
+    ) -> None:
+        await store.jobs.enqueue([a_job()])
+        stale = await claimed(store, worker="w1")
+        await claimed(store, worker="w2", now=EXPIRED)
+
+        with pytest.raises(LeaseLost):
+            await settle(store, stale)
+
+    @pytest.mark.parametrize("settle", SETTLING.values(), ids=SETTLING)
+    async def test_a_former_claim_of_the_same_worker_is_lost(
+        self, store: Store, settle: Settle
+    ) -> None:
+        await store.jobs.enqueue([a_job()])
+        stale = await claimed(store)
+        await claimed(store, now=EXPIRED)
+
+        with pytest.raises(LeaseLost):
+            await settle(store, stale)
+
+    @pytest.mark.parametrize("settle", SETTLING.values(), ids=SETTLING)
+    async def test_a_settled_job_cannot_be_settled_again(
+        self, store: Store, settle: Settle
+    ) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+        await store.jobs.complete(job, result={"kept": True}, now=START)
+
+        with pytest.raises(LeaseLost):
+            await settle(store, job)
+
+        assert (await the(store, job)).result == {"kept": True}
+
+    @pytest.mark.parametrize("settle", SETTLING.values(), ids=SETTLING)
+    async def test_a_job_that_was_never_claimed_cannot_be_settled(
+        self, store: Store, settle: Settle
+    ) -> None:
+        job = a_job()
+        await store.jobs.enqueue([job])
+
+        with pytest.raises(LeaseLost):
+            await settle(store, job)
+
+    async def test_a_lease_that_expired_but_was_not_taken_can_still_be_settled(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.complete(job, result={}, now=EXPIRED + LEASE)
+
+        assert (await the(store, job)).state is JobState.DONE
+
+    async def test_an_extended_lease_keeps_the_job(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.extend(job, lease_until=EXPIRED + LEASE)
+
+        assert await claim(store, now=EXPIRED) is None
+
+    async def test_progress_survives_to_the_next_attempt(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+        await store.jobs.save_progress(job, {"answer": {"paid": "for"}})
+        await store.jobs.retry(job, due_at=START, code="C", reason="r")
+
+        again = await claimed(store)
+
+        assert again.progress == {"answer": {"paid": "for"}}
+        assert again.attempts == 2
+
+    async def test_a_done_job_keeps_its_result_and_time(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.complete(job, result={"added": 2}, now=EXPIRED)
+
+        done = await the(store, job)
+        assert (done.state, done.result) == (JobState.DONE, {"added": 2})
+        assert (done.finished_at, done.lease_owner, done.error) == (EXPIRED, None, None)
+
+    async def test_a_job_put_back_keeps_the_reason(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.retry(job, due_at=EXPIRED, code="RATE_LIMITED", reason="later")
+
+        back = await the(store, job)
+        assert (back.state, back.due_at, back.lease_owner) == (JobState.QUEUED, EXPIRED, None)
+        assert (back.error_code, back.error) == ("RATE_LIMITED", "later")
+
+    async def test_a_failed_job_keeps_the_reason_and_is_not_handed_out(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.fail(job, code="MODEL_REFUSED", reason="no", now=START)
+
+        failed = await the(store, job)
+        assert (failed.state, failed.error_code, failed.error) == (
+            JobState.FAILED,
+            "MODEL_REFUSED",
+            "no",
+        )
+        assert await claim(store, now=EXPIRED) is None
+
+    async def test_a_failed_job_can_be_queued_again_with_its_attempts_forgotten(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+        await store.jobs.fail(job, code="C", reason="r", now=START)
+
+        queued = await store.jobs.requeue(PROJECT, job.id, due_at=EXPIRED)
+
+        assert (queued.state, queued.attempts, queued.due_at) == (JobState.QUEUED, 0, EXPIRED)
+        assert queued.finished_at is None
+        assert (await claimed(store, now=EXPIRED)).attempts == 1
+
+    async def test_only_a_failed_job_can_be_queued_again(self, store: Store) -> None:
+        job = a_job()
+        await store.jobs.enqueue([job])
+
+        for job_id in (job.id, "unknown"):
+            with pytest.raises(JobNotFound):
+                await store.jobs.requeue(PROJECT, job_id, due_at=START)
+
+    async def test_jobs_are_listed_the_newest_first(self, store: Store) -> None:
+        jobs = [a_job(created_at=START + timedelta(seconds=n)) for n in (1, 2, 0)]
+        await store.jobs.enqueue(jobs)
+
+        listed = await store.jobs.list(PROJECT, limit=2)
+
+        assert [job.id for job in listed] == [jobs[1].id, jobs[0].id]
+
+    async def test_jobs_are_listed_by_state(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job()])
+        running = await claimed(store)
+
+        assert await store.jobs.list(PROJECT, state=JobState.RUNNING) == [running]
+        assert await store.jobs.list(PROJECT, state=JobState.DONE) == []
+
+    async def test_jobs_are_counted_by_state(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(user_id=f"user {n}") for n in range(4)])
+        await store.jobs.enqueue([a_job(project_id="bank", user_id="zoe")])
+        await store.jobs.complete(await claimed(store), result={}, now=START)
+        await store.jobs.fail(await claimed(store), code="C", reason="r", now=START)
+        await claimed(store)
+
+        mine, all_of_them = await store.jobs.counts(PROJECT), await store.jobs.counts()
+
+        assert (mine.queued, mine.running, mine.failed, mine.done) == (1, 1, 1, 1)
+        assert mine.oldest_queued_at == START
+        assert all_of_them.queued == 2
+
+    async def test_no_jobs_count_as_none(self, store: Store) -> None:
+        counts = await store.jobs.counts(PROJECT)
+
+        assert (counts.queued, counts.oldest_queued_at) == (0, None)
+        assert await store.jobs.next_due() is None
+
+    async def test_the_next_due_job_is_the_earliest(self, store: Store) -> None:
+        await store.jobs.enqueue(
+            [a_job(due_at=START + LEASE * n, user_id=f"user {n}") for n in (3, 2, 5)]
+        )
+
+        assert await store.jobs.next_due() == START + LEASE * 2
+
+    async def test_the_expiry_of_a_lease_counts_as_due(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await claimed(store)
+
+        assert await store.jobs.next_due() == EXPIRED
+
+    async def test_finished_jobs_are_never_due(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await store.jobs.complete(await claimed(store), result={}, now=START)
+
+        assert await store.jobs.next_due() is None

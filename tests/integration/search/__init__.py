@@ -1,0 +1,1 @@
+"""The search indexes over real databases."""

@@ -1,0 +1,48 @@
+"""The SQLite store keeps every promise of the ports, in a file and in memory."""
+
+from tests.conformance.accounts import AccountsContract
+from tests.conformance.jobs import JobsContract
+from tests.conformance.memories import MemoriesContract
+from tests.conformance.snapshots import SnapshotsContract
+from tests.conformance.turns import TurnsContract
+from tests.integration.storage.sqlite_stores import InFile, InMemory
+
+
+class TestTurnsInFile(InFile, TurnsContract):
+    pass
+
+
+class TestTurnsInMemory(InMemory, TurnsContract):
+    pass
+
+
+class TestSnapshotsInFile(InFile, SnapshotsContract):
+    pass
+
+
+class TestSnapshotsInMemory(InMemory, SnapshotsContract):
+    pass
+
+
+class TestMemoriesInFile(InFile, MemoriesContract):
+    pass
+
+
+class TestMemoriesInMemory(InMemory, MemoriesContract):
+    pass
+
+
+class TestJobsInFile(InFile, JobsContract):
+    pass
+
+
+class TestJobsInMemory(InMemory, JobsContract):
+    pass
+
+
+class TestAccountsInFile(InFile, AccountsContract):
+    pass
+
+
+class TestAccountsInMemory(InMemory, AccountsContract):
+    pass
