@@ -228,7 +228,7 @@ def test_ctrl_c_says_how_far_it_came_and_running_again_completes_it(
 ) -> None:
     file = lines(*_conversation(4, 100))
     command = [sys.executable, "-m", "agentengine_cli.main", "memory", "import", file]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - ours
 
     def interrupt(turn: dict[str, str]) -> None:
         if (turn["session_id"], turn["content"]) == ("s2", "10"):

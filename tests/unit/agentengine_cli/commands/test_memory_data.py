@@ -1,0 +1,203 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.agentengine_cli.conftest import Cli
+from tests.unit.agentengine_cli.stand_in import StandIn
+
+LONG = "Ana lives in Lisbon, in a flat that looks over the river and the long red bridge. " * 3
+
+
+def a_memory(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "m1",
+        "type": "semantic",
+        "label": "home_city",
+        "content": LONG,
+        "user_id": "ana",
+        "visibility": "private",
+        "version": 2,
+        "is_latest": True,
+        "valid_from": "2024-05-08T10:00:00Z",
+        "valid_to": None,
+        "event_time": {
+            "start": "2024-05-01T00:00:00Z",
+            "end": "2024-06-01T00:00:00Z",
+            "words": "in May",
+        },
+        "reinforcement_count": 3,
+        "evidence": [
+            {
+                "snapshot_id": "p1",
+                "session_id": "s1",
+                "turns": [{"id": "t3", "turn_seq": 3, "role": "user", "content": "I moved"}],
+                "extractor": "rules/1",
+                "learned_at": "2024-05-08T10:01:00Z",
+            }
+        ],
+        "history": [
+            {
+                "version": 1,
+                "content": "Ana lives in Porto.",
+                "valid_from": "2023-01-02T00:00:00Z",
+                "valid_to": "2024-05-08T10:00:00Z",
+            }
+        ],
+    } | changes
+
+
+def a_job(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "j1",
+        "kind": "extract",
+        "type": "semantic",
+        "state": "done",
+        "attempts": 1,
+        "user_id": "ana",
+        "session_id": "s1",
+        "due_at": "2024-05-08T10:00:00Z",
+        "error_code": None,
+        "error": None,
+        "result": {"decisions": []},
+    } | changes
+
+
+def test_memories_are_shown_by_type_and_within_eighty_columns(
+    cli: Cli, stack: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    term = a_memory(type="taxonomic", domain="work", term="OKR", content="work/OKR: a goal")
+    server.memories = [term, a_memory()]
+
+    ran = cli("memory", "show", "--user-id", "ana")
+
+    assert ran.out.index("Facts (semantic): 1") < ran.out.index("Terms (taxonomic): 1")
+    assert "version 2, since 2024-05-08, confirmed 3 times" in ran.out
+    assert "2024-05-01 to 2024-05-31" in " ".join(ran.out.split())
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    assert "Porto" not in ran.out
+
+
+def test_history_and_evidence_are_shown_when_asked_for(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.memories = [a_memory()]
+
+    ran = cli("memory", "show", "--user-id", "ana", "--history", "--evidence")
+
+    assert "was: Ana lives in Porto. (version 1, 2023-01-02 to 2024-05-08)" in ran.out
+    assert "from session s1, by rules/1, learned 2024-05-08" in ran.out
+    assert "[3] user: I moved" in ran.out
+
+
+def test_shown_as_json_a_memory_has_only_what_was_asked_for(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.memories = [a_memory()]
+
+    shown = cli("memory", "show", "--user-id", "ana", "--json", "--history").json
+
+    assert shown["user_id"] == "ana"
+    assert "history" in shown["memories"][0]
+    assert "evidence" not in shown["memories"][0]
+
+
+def test_nothing_remembered_is_no_failure(cli: Cli, stack: Path) -> None:
+    ran = cli("memory", "show", "--user-id", "nobody")
+
+    assert (ran.code, ran.out) == (0, "")
+    assert "Nothing is remembered of nobody" in ran.err
+
+
+def test_an_unknown_type_is_wrong_usage(cli: Cli, stack: Path, server: StandIn) -> None:
+    ran = cli("memory", "show", "--user-id", "ana", "--type", "facts")
+
+    assert (ran.code, server.seen) == (2, [])
+    assert "expected one of semantic, episodic" in ran.err
+
+
+def test_a_flush_reports_what_became_of_the_candidates(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    decided = [{"action": "ADD"}, {"action": "ADD"}, {"action": "REINFORCE"}]
+    server.jobs = [a_job(id="j0", result={"decisions": [{"action": "UPDATE"}]})]
+    server.after_flush = [a_job(result={"decisions": decided})]
+
+    ran = cli("memory", "flush", "--user-id", "ana", "--json")
+
+    assert ran.code == 0
+    assert ran.json["decisions"] == {"ADD": 2, "UPDATE": 0, "REINFORCE": 1}
+    assert server.bodies == [{"user_id": "ana"}]
+
+
+def test_a_flush_fails_when_a_job_of_its_failed(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.jobs = [a_job(id="old", state="failed", error_code="OLD", error="long ago")]
+    server.after_flush = [a_job(state="failed", error_code="MODEL_REFUSED", error="no")]
+
+    ran = cli("memory", "flush")
+
+    assert ran.code == 1
+    assert "1 job failed" in ran.err
+    assert "j1: MODEL_REFUSED: no" in ran.err
+    assert "OLD" not in ran.err
+
+
+def test_a_flush_that_takes_too_long_tells_the_last_reason(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    stuck = a_job(state="queued", error_code="KEY_REJECTED", error="the key is not taken")
+    server.after_flush = [stuck]
+
+    ran = cli("memory", "flush", "--timeout", "1ms", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "TIMEOUT")
+    assert ran.error["problems"] == ["KEY_REJECTED: the key is not taken"]
+
+
+def test_a_flush_that_does_not_wait_says_only_what_it_promoted(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.after_flush = [a_job(state="queued")]
+
+    assert cli("memory", "flush", "--no-wait", "--json").json == {"snapshots": 1, "jobs": 1}
+
+
+def test_jobs_are_listed_with_their_reasons(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.jobs = [a_job(), a_job(id="j2", state="failed", error_code="MODEL_REFUSED")]
+
+    ran = cli("memory", "jobs", "--failed")
+
+    assert "j2" in ran.out
+    assert "MODEL_REFUSED" in ran.out
+    assert "j1" not in ran.out
+
+
+def test_every_failed_job_is_queued_again(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.jobs = [a_job(id="a", state="failed"), a_job(id="b"), a_job(id="c", state="failed")]
+
+    ran = cli("memory", "retry", "--all-failed", "--json")
+
+    assert ran.json == {"queued_again": 2, "jobs": ["a", "c"]}
+    assert [job["state"] for job in server.jobs] == ["queued", "done", "queued"]
+
+
+def test_an_unknown_job_is_told_with_where_to_look(cli: Cli, stack: Path) -> None:
+    ran = cli("memory", "retry", "nope", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "JOB_NOT_FOUND")
+    assert ran.error["hint"] == "agentengine memory jobs --failed"
+
+
+@pytest.mark.parametrize("arguments", [(), ("j1", "--all-failed")], ids=["neither", "both"])
+def test_a_retry_needs_one_job_or_all(cli: Cli, stack: Path, arguments: tuple[str, ...]) -> None:
+    assert cli("memory", "retry", *arguments).code == 2
+
+
+def test_without_a_running_server_the_way_to_one_is_named(cli: Cli, home: Path) -> None:
+    (home / "project-config.yaml").write_text("memory_only: true\n")
+
+    ran = cli("memory", "jobs", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "SERVER_NOT_RUNNING")
+    assert "agentengine" in ran.error["hint"]
