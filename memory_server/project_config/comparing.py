@@ -106,8 +106,8 @@ def _space(embedding: EmbeddingConfig) -> str:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield every value that is not a mapping with its path; an empty mapping is a value."""
-    if isinstance(value, Mapping) and value:
+    """Yield every value that is not a mapping with its path; an empty mapping says nothing."""
+    if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _leaves(item, f"{path}.{name}")
     elif isinstance(value, list) and value and all(_is_named(item) for item in value):

@@ -11,25 +11,33 @@ from collections.abc import Iterator
 
 _DATABASE = r"(?:mongodb|postgres(?:ql)?|mysql|rediss?|amqps?)(?:\+\w{1,20})?"
 _QUERY_NAME = "(?:api[_-]?key|key|token|access[_-]token|password|secret|sig)"
-_PATTERNS: tuple[tuple[str, str], ...] = (
-    ("a private key", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"),
-    ("a connection string with a password", rf"{_DATABASE}://[^\s@/]{{0,200}}:[^\s@]{{1,400}}@"),
-    ("an address with a user name or password", r"://[^\s/?#@\"']{1,400}@"),
-    ("an address with a key in its query", rf"[?&]{_QUERY_NAME}=[^&\s#]{{6}}"),
-    ("a bearer token", r"\b(?:[Bb]earer|BEARER)[ \t]+(?=\S{0,100}\d|\S{20})[\w.~+/=-]{8}"),
-    ("a signed token (JWT)", r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}"),
-    ("a provider key (sk-)", r"(?<![A-Za-z0-9])c?sk-[\w-]{8}"),
-    ("a provider key (sk_)", r"(?<![A-Za-z0-9])(?:gsk|[sr]k_live|[sr]k_test|mdb_sa_sk)_\w{8}"),
-    ("a Voyage or Atlas model key", r"(?<![\w-])(?:pa|al)-[\w-]{0,60}\w{14}"),
-    ("a Google key", r"(?<![A-Za-z0-9])AIza[\w-]{16}"),
-    ("an AWS key", r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{12}"),
-    ("a GitHub token", r"(?<![A-Za-z0-9])(?:gh[opsur]_[A-Za-z0-9]{8}|github_pat_\w{8})"),
-    ("a GitLab token", r"(?<![A-Za-z0-9])glpat-[\w-]{8}"),
-    ("a Slack token", r"(?<![A-Za-z0-9])xox[a-z]-[\w-]{8}"),
-    ("a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{16}"),
+_NOT_IN_WORD = r"(?<![A-Za-z0-9])"
+_AT_START = r"(?<![\w-])"
+_PATTERNS: tuple[tuple[str, str, str], ...] = (
+    ("a private key", "", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"),
+    (
+        "a connection string with a password",
+        "",
+        rf"{_DATABASE}://[^\s@/]{{0,200}}:[^\s@]{{1,400}}@",
+    ),
+    ("an address with a user name or password", "", r"://[^\s/?#@\"']{1,400}@"),
+    ("an address with a key in its query", "", rf"[?&]{_QUERY_NAME}=[^&\s#]{{6}}"),
+    ("a bearer token", r"\b", r"(?:[Bb]earer|BEARER)[ \t]+(?=\S{0,100}\d|\S{20})[\w.~+/=-]{8}"),
+    ("a signed token (JWT)", _AT_START, r"eyJ[\w-]{5,}\.[\w-]{5,}"),
+    ("a provider key (sk-)", _NOT_IN_WORD, r"c?sk-[\w-]{8}"),
+    ("a provider key (sk_)", _NOT_IN_WORD, r"(?:gsk|[sr]k_live|[sr]k_test|mdb_sa_sk)_\w{8}"),
+    ("a Voyage or Atlas model key", _AT_START, r"(?:pa|al)-[\w-]{0,60}\w{14}"),
+    ("a Google key", _NOT_IN_WORD, r"AIza[\w-]{16}"),
+    ("an AWS key", _NOT_IN_WORD, r"A(?:KIA|SIA)[0-9A-Z]{12}"),
+    ("a GitHub token", _NOT_IN_WORD, r"(?:gh[opsur]_[A-Za-z0-9]{8}|github_pat_\w{8})"),
+    ("a GitLab token", _NOT_IN_WORD, r"glpat-[\w-]{8}"),
+    ("a Slack token", _NOT_IN_WORD, r"xox[a-z]-[\w-]{8}"),
+    ("a Hugging Face token", _NOT_IN_WORD, r"hf_[A-Za-z0-9]{16}"),
 )
-_KINDS = tuple(kind for kind, _ in _PATTERNS)
-_ANY = re.compile("|".join(f"({pattern})" for _, pattern in _PATTERNS))
+"""What it is, what may not stand before it, and its shape."""
+_KINDS = tuple(kind for kind, *_ in _PATTERNS)
+_ANY = re.compile("|".join(f"({before}{shape})" for _, before, shape in _PATTERNS))
+_ANYWHERE = re.compile("|".join(shape for *_, shape in _PATTERNS))
 _HEX = re.compile(r"(?i)(?=[0-9]*[a-f])[0-9a-f]{32,}")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _SEPARATORS = re.compile(r"[-_/+=]")
@@ -49,6 +57,11 @@ def credentials_in(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield offset, kind and beginning of every credential in a text; never show the last."""
     for found in _ANY.finditer(text):
         yield found.start(), _KINDS[_group(found)], found.group()
+
+
+def is_safe_to_show(text: str) -> bool:
+    """Whether nothing in the text could be a credential, not even in the middle of a word."""
+    return _ANYWHERE.search(text) is None and not is_opaque(text)
 
 
 def is_opaque(text: str) -> bool:

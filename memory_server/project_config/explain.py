@@ -36,6 +36,16 @@ _LOOKS_LIKE = {
     "integer": re.compile(r"[-+]?[0-9]+"),
     "number": re.compile(r"[-+]?[0-9]*\.?[0-9]+"),
 }
+_NULL_ADVICE: Mapping[Steps, str] = {
+    (): "write `memory: {}` to take every default",
+    ("memory",): "write `memory: {}` to take every default",
+    ("memory", "extraction"): (
+        "write `enabled: []` below it to extract nothing, or remove it to extract every type"
+    ),
+    ("memory", "extraction", "enabled"): (
+        "write [] to extract nothing, or remove the key to extract every type"
+    ),
+}
 _OTHER_NAMES = {"google": "gemini", "vertex": "gemini", "claude": "anthropic", "gpt": "openai"}
 
 
@@ -129,14 +139,10 @@ def _advice_on_form(types: Sequence[str], value: object) -> str:
 
 
 def _about_null(steps: Steps) -> str:
-    if steps == ("memory", "extraction", "enabled"):
-        return ": write [] to extract nothing, or remove the key to extract every type"
-    if steps == ("memory", "extraction"):
-        return ": write `enabled: []` below it to extract nothing, or remove it to extract all"
+    if steps in _NULL_ADVICE:
+        return f": {_NULL_ADVICE[steps]}"
     if isinstance(steps[-1], int):
         return ": give a value, or remove the item"
-    if steps in {(), ("memory",)}:
-        return ": write `memory: {}` to take every default"
     return ": give a value, or remove the key to take the default"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory_server.errors import InvalidProjectConfig
-from memory_server.project_config.credentials import credential_kind, is_opaque
+from memory_server.project_config.credentials import is_safe_to_show
 
 Steps = tuple[str | int, ...]
 """The way to a value from the top of the file: names and list positions (from 0)."""
@@ -59,7 +59,7 @@ def shown_name(name: str) -> str:
         return "(empty name)"
     if len(name) > LONGEST_NAME or not name.isprintable():
         return "(unprintable name)"
-    if credential_kind(name) or is_opaque(name):
+    if not is_safe_to_show(name):
         return "(hidden name)"
     return name
 
