@@ -62,7 +62,7 @@ def find(start: Path, *, repository_root: bool = False) -> Stack:
         path = start.absolute()
         return Stack(root=path.parent, project=path.parent, config=path)
     if not start.is_dir():
-        raise NoProjectConfig(f"{start} does not exist.", hint="Name a directory or a file.")
+        raise NoProjectConfig(f"{start} does not exist", hint="Name a directory or a file")
     directories = list(_upwards(start.resolve()))
     if repository_root:
         directories = directories[-1:]
@@ -91,8 +91,7 @@ def _from(directories: list[Path]) -> Stack:
         if (place / CONFIG_NAME).is_file():
             return Stack(root=root, project=place, config=place / CONFIG_NAME)
     raise NoProjectConfig(
-        f"The stack in {root} has no {CONFIG_NAME} at or above it"
-        f" (looked up to {directories[-1]}).",
+        f"The stack in {root} has no {CONFIG_NAME} at or above it (looked up to {directories[-1]})",
         hint="Write one with: agentengine create --memory-only --name NAME",
     )
 
@@ -122,7 +121,7 @@ def _is_memory_only(path: Path) -> bool:
 def _nothing_found(directories: list[Path]) -> str:
     return (
         f"No {CONFIG_NAME} in {directories[0]}, and no {AGENT_NAME} or memory-only "
-        f"{CONFIG_NAME} above it (looked up to {directories[-1]})."
+        f"{CONFIG_NAME} above it (looked up to {directories[-1]})"
     )
 
 
@@ -140,7 +139,7 @@ def dev_settings(stack: Stack) -> DevSettings:
     port = _mapping(services, "memory").get("port")
     if port is not None and (type(port) is not int or port not in PORTS):
         raise InvalidStackFile(
-            f"{path}: services.memory.port: expected a whole number from 1 to 65535, got {port!r}."
+            f"{path}: services.memory.port: expected a whole number from 1 to 65535, got {port!r}"
         )
     local = _mapping(services, "mongodb").get("local", True)
     return DevSettings(memory_port=port, local_mongodb=local is not False)

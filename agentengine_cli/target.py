@@ -35,7 +35,7 @@ class Origin(StrEnum):
 
     CONTEXT = "--context"
     EXPLICIT = "explicit ids"
-    PIN = "directory pin"
+    PIN = "the directory pin"
     LOCAL_STACK = "local stack"
 
 
@@ -86,9 +86,10 @@ class Target:
     context: str | None = None
 
     def __str__(self) -> str:
-        name = f" ({self.context})" if self.context else ""
-        where = self.base_url or "not running"
-        return f"project {self.project_id} at {where}, from the {self.origin}{name}"
+        if self.origin is Origin.LOCAL_STACK:
+            return f"the local stack, {self.base_url or 'not running'}"
+        name = f" {self.context}" if self.context else ""
+        return f"project {self.project_id} at {self.base_url}, by {self.origin}{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,7 +143,7 @@ def clean(ctx: typer.Context, yes: YesOption = False) -> None:
     output.note("This is deleted for good:")
     for path in going:
         output.note(f"  {path}{_meaning(path.name)}")
-    output.note("The stored configuration and the secrets stay.")
+    output.note("The stored configuration, the secrets and any MongoDB database stay.")
     output.confirm("Delete all of it?", yes=yes)
     for path in plane.clean():
         output.result(f"deleted {path}")

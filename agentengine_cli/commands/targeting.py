@@ -64,7 +64,7 @@ def targeted_plane(
     except NoProjectConfig:
         if not (options.context or options.explicit):
             raise
-    local = LocalStack(url=plane.status().url if plane else None)
+    local = LocalStack(url=plane.url if plane else None)
     target = targets.resolve(
         options,
         command=ctx.command_path.partition(" ")[2],

@@ -55,9 +55,9 @@ def check(pinned: int | None) -> None:
     """Raise `PortTaken`, naming the owner, when the pinned port is taken."""
     if pinned is not None and not is_free(pinned):
         raise PortTaken(
-            f"Port {pinned} is in use by {owner(pinned) or 'another program'}.",
+            f"Port {pinned} is in use by {owner(pinned) or 'another program'}",
             hint="Stop that program, or choose another port: --port N, or "
-            "services.memory.port in dev.yaml.",
+            "services.memory.port in dev.yaml",
         )
 
 

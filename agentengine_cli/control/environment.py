@@ -86,7 +86,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
         entries = dotenv_values(path, interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DotenvUnreadable(f"Cannot read {path}: {reason}.") from error
+        raise DotenvUnreadable(f"Cannot read {path}: {reason}") from error
     return {name: value for name, value in entries.items() if value is not None}
 
 
@@ -110,8 +110,8 @@ def check_mongodb(sources: KeySources, *, required: bool) -> None:
     if required and sources.find("MONGODB_URI") is None:
         raise MongoUriMissing(
             "Nothing was started: MONGODB_URI is required because dev.yaml sets "
-            f"services.mongodb.local to false ({sources.searched(['MONGODB_URI'])}).",
-            hint="Set it there, or remove that line to use the embedded store.",
+            f"services.mongodb.local to false ({sources.searched(['MONGODB_URI'])})",
+            hint="Set it there, or remove that line to use the embedded store",
         )
 
 

@@ -62,8 +62,8 @@ def refusing_clearly(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StateUnwritable(
-            f"Cannot write {path}: {error.strerror or error}. What was stored before is unchanged.",
-            hint="Free some space or make the directory writable, then run the command again.",
+            f"Cannot write {path}: {error.strerror or error}. What was stored before is unchanged",
+            hint="Free some space or make the directory writable, then run the command again",
         ) from error
 
 
@@ -81,9 +81,9 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not valid JSON"
         raise StateDamaged(
-            f"Cannot read {path}: {reason}.",
-            hint=f"Delete {path} if nothing else explains it, then run the command again.",
+            f"Cannot read {path}: {reason}",
+            hint=f"Delete {path} if nothing else explains it, then run the command again",
         ) from error
     if not isinstance(document, dict):
-        raise StateDamaged(f"Cannot read {path}: expected a JSON object.", hint=f"Delete {path}.")
+        raise StateDamaged(f"Cannot read {path}: expected a JSON object", hint=f"Delete {path}")
     return document

@@ -33,8 +33,8 @@ def locked(path: Path, *, clock: Clock, timeout_seconds: float) -> Iterator[None
     """
     if fcntl is None:
         raise LocksUnsupported(
-            "The local stack needs POSIX file locks, which this platform does not have.",
-            hint="Run it under Linux, macOS or WSL.",
+            "The local stack needs POSIX file locks, which this platform does not have",
+            hint="Run it under Linux, macOS or WSL",
         )
     with refusing_clearly(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
@@ -55,8 +55,8 @@ def _acquire(descriptor: int, path: Path, *, clock: Clock, timeout_seconds: floa
             if clock.monotonic() >= deadline:
                 raise LockHeld(
                     f"Another agentengine command (process {_holder(descriptor)}) is changing "
-                    f"{path.parent}; waited {timeout_seconds:g} seconds for it.",
-                    hint="Wait for it to end, or end it, then run this command again.",
+                    f"{path.parent}; waited {timeout_seconds:g} seconds for it",
+                    hint="Wait for it to end, or end it, then run this command again",
                 ) from None
             clock.sleep(RETRY_SECONDS)
         else:

@@ -78,7 +78,7 @@ def check_upgrade(running: str | None, installed: str, *, force: bool) -> None:
         return
     raise UpgradeRefused(
         f"The running server is {running} and the installed one {installed}, which cannot be shown "
-        "to be newer. Nothing was changed.",
+        "to be newer. Nothing was changed",
         hint="Install a newer version, or insist: agentengine memory apply --upgrade --force",
     )
 
@@ -104,7 +104,7 @@ def check_embedding_space(
         f"Nothing was changed: the embedding model would change, {change}, and vectors of "
         "different models cannot be compared",
         hint="Keep the model the store was built with, or start over with an empty store: "
-        "agentengine dev clean (this deletes every memory).",
+        "agentengine dev clean (this deletes every memory)",
     )
 
 

@@ -16,7 +16,7 @@ from agentengine_cli.control.readiness import Prober, probe
 from agentengine_cli.control.rollout import LOG_HINT, Rollout, StartFailed, ending
 from agentengine_cli.control.secrets import SecretStore
 from agentengine_cli.control.server import COMMAND, Outcome, Report, Server, describe
-from agentengine_cli.control.state import Delivery, StateDirectory, StoredConfig
+from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory, StoredConfig
 from agentengine_cli.control.status import State, Status, observe
 from agentengine_cli.errors import CliError
 from agentengine_cli.stack import Stack, dev_settings
@@ -71,6 +71,12 @@ class ControlPlane:
         return StateDirectory(self.stack.project)
 
     @property
+    def url(self) -> str | None:
+        """Where the server is, if its process is alive."""
+        record = self.state.server()
+        return record.url if record and record.process.is_running else None
+
+    @property
     def secrets(self) -> SecretStore:
         """The project's secrets."""
         return SecretStore(self.state, self.clock)
@@ -92,11 +98,7 @@ class ControlPlane:
         found = observe(self.state, prober=self.prober, clock=self.clock)
         if found.record is None or not found.state.is_running:
             return found
-        if found.record.environment_digest == self._server.fingerprint(self.key_sources()):
-            return found
-        changed = "a secret or an .env value changed since the server started; apply it with: "
-        warnings = [*found.warnings, changed + "agentengine memory apply"]
-        return replace(found, warnings=warnings)
+        return replace(found, warnings=[*found.warnings, *self._about_keys(found.record)])
 
     def apply(self, request: ApplyRequest, report: Report = _silent) -> Applied:
         """Deliver the stored configuration and run a server with it.
@@ -107,7 +109,7 @@ class ControlPlane:
         """
         if self.state.stored() is None:
             raise NothingStored(
-                "No memory configuration is stored for this project.",
+                "No memory configuration is stored for this project",
                 hint="Store one first: agentengine memory configure",
             )
         with self.state.operation(self.clock):
@@ -139,14 +141,14 @@ class ControlPlane:
                 outcome = self._attempt(delivery, port, sources, report)
         if not outcome.is_alive:
             raise StartFailed(
-                f"The memory server ends right after its start{ending(self._server, outcome)}.",
+                f"The memory server ends right after its start{ending(self._server, outcome)}",
                 hint=f"{LOG_HINT}; then change the configuration and run: agentengine dev up",
             )
         return self._ready(outcome)
 
     def stop(self, report: Report = _silent) -> bool:
         """End the server; returns whether there was one. The data stays."""
-        if self.state.server() is None:
+        if not self.state.path.exists():
             return False
         with self.state.operation(self.clock):
             return self._stop(report)
@@ -170,6 +172,19 @@ class ControlPlane:
             dotenv=environment.read_dotenv(self.stack.dotenv),
             dotenv_path=self.stack.dotenv,
             shell=self.shell,
+        )
+
+    def _about_keys(self, record: ServerRecord) -> Sequence[str]:
+        """Warn when the running server was given other keys; a broken `.env` is a warning too."""
+        try:
+            now = self._server.fingerprint(self.key_sources())
+        except CliError as error:
+            return (str(error),)
+        if now == record.environment_digest:
+            return ()
+        return (
+            "a secret or an .env value changed since the server started; "
+            "put it into effect: agentengine memory apply",
         )
 
     @property
@@ -225,7 +240,7 @@ class ControlPlane:
             )
         raise NotReady(
             f"The memory server is not ready after {WAIT_SECONDS:g} seconds: "
-            f"{describe(outcome.answer)}.",
+            f"{describe(outcome.answer)}",
             hint="It keeps running; see: agentengine memory status",
         )
 
@@ -236,11 +251,10 @@ class ControlPlane:
         return self._server.watch(record, seconds=WAIT_SECONDS, report=report)
 
     def _stop(self, report: Report) -> bool:
-        record = self.state.server()
-        if record is None:
-            return False
         report("stopping the memory server")
-        return self._server.stop(record)
+        record = self.state.server()
+        stopped = record is not None and self._server.stop(record)
+        return self._server.end_strays() or stopped
 
     def _checked_sources(self, delivery: Delivery) -> KeySources:
         """Return the sources, having made sure that they hold every key that is needed."""

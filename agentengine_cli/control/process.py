@@ -58,7 +58,7 @@ class ManagedProcess:
                     start_new_session=True,
                 )
         except OSError as error:
-            raise LaunchFailed(f"Cannot start {command[0]}: {error.strerror or error}.") from error
+            raise LaunchFailed(f"Cannot start {command[0]}: {error.strerror or error}") from error
         _children[child.pid] = child
         return cls(
             pid=child.pid,
@@ -99,8 +99,8 @@ class ManagedProcess:
                 os.kill(self.pid, number)
         except PermissionError as error:
             raise NotPermitted(
-                f"Process {self.pid} was started by another user.",
-                hint="Run this command as the user who started the memory server.",
+                f"Process {self.pid} was started by another user",
+                hint="Run this command as the user who started the memory server",
             ) from error
 
     def terminate(self) -> None:
@@ -119,6 +119,17 @@ class ManagedProcess:
         with contextlib.suppress(psutil.AccessDenied):
             return found.environ().get(INSTANCE_VARIABLE) == self.instance_id
         return False
+
+
+def find_by_environment(name: str, value: str) -> Sequence[ManagedProcess]:
+    """Return the processes of this user whose environment holds that variable and value."""
+    found = []
+    for process in psutil.process_iter(["environ", "create_time", "status"]):
+        told = process.info
+        alive = told["status"] != psutil.STATUS_ZOMBIE
+        if alive and (told["environ"] or {}).get(name) == value:
+            found.append(ManagedProcess(pid=process.pid, started_at=told["create_time"]))
+    return found
 
 
 def _start_time(pid: int) -> float | None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agentengine_cli.control import addresses
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.log import last_lines
 from agentengine_cli.control.server import Outcome, Report, Server, describe
@@ -44,9 +45,7 @@ class Rollout:
         then started again, and the old configuration is the delivered one as before. `port` is
         asked once the old server has given its own back.
         """
-        self._end_old()
-        self.server.state.deliver(delivery)
-        record = self.server.start(delivery, port=port(), sources=self.sources)
+        record = self._replace(delivery, port)
         better = self._gave_up_better(delivery)
         outcome = self.server.watch(
             record,
@@ -62,6 +61,16 @@ class Rollout:
             raise StartFailed(reason + self._restore(), hint=LOG_HINT)
         return outcome
 
+    def _replace(self, delivery: Delivery, port: Callable[[], int]) -> ServerRecord:
+        """End the old server and start the new one, or leave things as they were."""
+        try:
+            # First, because a full disk must not cost the running server.
+            self.server.state.deliver(delivery)
+            self._end_old()
+            return self.server.start(delivery, port=port(), sources=self.sources)
+        except CliError as error:
+            raise StartFailed(f"{error}.{self._restore()}", hint=error.hint) from error
+
     def _end_old(self) -> None:
         if self.before.record and self.before.state.is_running:
             self.report("stopping the running server")
@@ -72,16 +81,25 @@ class Rollout:
         return was_ready and self.previous is not None and _differ(self.previous, delivery)
 
     def _restore(self) -> str:
-        """Put back what was there, and say so."""
+        """Put back what was there as far as possible, and say how far that was."""
+        try:
+            return self._put_back()
+        except CliError as error:
+            return f" The previous state could not be restored: {error}"
+
+    def _put_back(self) -> str:
         if self.previous is None:
             self.server.state.withdraw()
-            return " The configuration stays pending."
+            return " The configuration stays pending"
         self.server.state.deliver(self.previous)
         old = self.before.record
         if old is None or not self.before.state.is_running:
-            return " The configuration stays pending."
+            return " The configuration stays pending"
+        if old.process.is_running:
+            return " The running server was left alone; the new configuration stays pending"
         self.report("starting the previous configuration again")
-        record = self.server.start(self.previous, port=old.port, sources=self.sources)
+        port = addresses.choose(pinned=None, recorded=old.port)
+        record = self.server.start(self.previous, port=port, sources=self.sources)
         outcome = self.server.watch(record, seconds=RESTORE_SECONDS, report=self.report)
         return _restored(record, outcome)
 
@@ -106,8 +124,8 @@ def _differ(old: Delivery, new: Delivery) -> bool:
 
 def _restored(record: ServerRecord, outcome: Outcome) -> str:
     if not outcome.is_alive:
-        return " The previous configuration could not be started again either."
+        return " The previous configuration could not be started again either"
     state = "" if outcome.is_ready else f", {describe(outcome.answer)}"
     return (
-        f" The previous configuration runs again at {record.url}{state}; the new one stays pending."
+        f" The previous configuration runs again at {record.url}{state}; the new one stays pending"
     )

@@ -60,11 +60,11 @@ def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise InvalidSecretName(
             f"{name!r} cannot name a secret: use capital letters, digits and underscores, "
-            "a letter first, 128 at most.",
-            hint="For example OPENAI_API_KEY.",
+            "a letter first, 128 at most",
+            hint="For example OPENAI_API_KEY",
         )
     if name in RESERVED_NAMES or name.startswith(RESERVED_PREFIX):
-        raise InvalidSecretName(f"{name} is reserved for the platform.", hint="Use another name.")
+        raise InvalidSecretName(f"{name} is reserved for the platform", hint="Use another name")
 
 
 class SecretStore:
@@ -90,7 +90,7 @@ class SecretStore:
             if len(kept) > LIMIT_PER_SCOPE:
                 raise ResourceLimitExceeded(
                     f"RESOURCE_LIMIT_EXCEEDED: the {scope} scope holds {LIMIT_PER_SCOPE} secrets "
-                    "at most.",
+                    "at most",
                     hint="Delete one first: agentengine secret delete NAME",
                 )
             self._write(everything)
@@ -106,7 +106,7 @@ class SecretStore:
             everything = self._read()
             if everything[scope].pop(name, None) is None:
                 raise SecretNotFound(
-                    f"The {scope} scope has no secret named {name}.",
+                    f"The {scope} scope has no secret named {name}",
                     hint="See them with: agentengine secret list",
                 )
             self._write(everything)
@@ -142,8 +142,8 @@ class SecretStore:
         except (TypeError, AttributeError):
             # Without the cause: its text could hold a value.
             raise StateDamaged(
-                f"Cannot read {self._path}: it is not what `secret set` writes.",
-                hint="Delete it and set the secrets again.",
+                f"Cannot read {self._path}: it is not what `secret set` writes",
+                hint="Delete it and set the secrets again",
             ) from None
 
     def _write(self, everything: Mapping[SecretScope, Mapping[str, Secret]]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agentengine_cli.control import addresses, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
-from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess
+from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_by_environment
 from agentengine_cli.control.readiness import Answer, Prober, Voice
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
@@ -17,6 +17,7 @@ from memory_server import project_config
 
 COMMAND = (sys.executable, "-P", "-m", "memory_server")
 """-P: a directory of the user's must not be able to replace a module of ours."""
+DATA_VARIABLE = "AGENTENGINE_DATA_DIR"
 STOP_SECONDS = 30.0
 """A server takes up to 20 seconds to finish the work it has begun."""
 KILL_SECONDS = 5.0
@@ -57,6 +58,7 @@ class Server:
 
     def start(self, delivery: Delivery, *, port: int, sources: KeySources) -> ServerRecord:
         """Launch it and write down that we did, before anything is waited for."""
+        self.end_strays()
         self.state.ensure_owner_token()
         log.rotate(self.state.log)
         instance_id, log_offset = secrets.token_hex(8), log.size(self.state.log)
@@ -118,12 +120,26 @@ class Server:
             return False
         # First written down, so that an interrupted stop does not look like a crash.
         self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
-        process.terminate()
-        if not process.wait(clock=self.clock, timeout_seconds=STOP_SECONDS):
-            process.kill()
-            if not process.wait(clock=self.clock, timeout_seconds=KILL_SECONDS):
-                raise StopFailed(f"Process {record.pid} does not end, not even when killed.")
+        self._end(process)
         return True
+
+    def end_strays(self) -> bool:
+        """End servers on this store that no record knows: whoever started them was killed first.
+
+        Returns whether there were any.
+        """
+        strays = find_by_environment(DATA_VARIABLE, str(self.state.data))
+        for process in strays:
+            self._end(process)
+        return bool(strays)
+
+    def _end(self, process: ManagedProcess) -> None:
+        process.terminate()
+        if process.wait(clock=self.clock, timeout_seconds=STOP_SECONDS):
+            return
+        process.kill()
+        if not process.wait(clock=self.clock, timeout_seconds=KILL_SECONDS):
+            raise StopFailed(f"Process {process.pid} does not end, not even when killed")
 
     def _ended(self, record: ServerRecord) -> Outcome:
         exit_code = record.process.poll()
@@ -142,7 +158,7 @@ class Server:
             environment.machine(sources.shell)
             | environment.provided(sources)
             | {
-                "AGENTENGINE_DATA_DIR": str(self.state.data),
+                DATA_VARIABLE: str(self.state.data),
                 "AGENTENGINE_MEMORY_CONFIG": str(self.state.delivered),
                 "AGENTENGINE_CONFIG_DIGEST": delivery.digest,
                 "AGENTENGINE_OWNER_TOKEN_FILE": str(self.state.owner_token),

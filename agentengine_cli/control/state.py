@@ -219,5 +219,5 @@ def _read(path: Path, kind: type[Record]) -> Record | None:
         return kind(**{name: value for name, value in document.items() if name in known})
     except TypeError as error:
         raise StateDamaged(
-            f"Cannot read {path}: a key is missing.", hint=f"Delete {path}."
+            f"Cannot read {path}: a key is missing.", hint=f"Delete {path}"
         ) from error

@@ -1,0 +1,58 @@
+"""A memory server in miniature, run as a real process by the control plane's tests.
+
+How it behaves is decided by the configuration delivered to it, in the key `log_level`:
+info ready; debug starting; warning blocked for ever; error exits at once; critical serves under
+another instance's name and ignores SIGTERM.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+BEHAVIOUR = {"info": "ready", "debug": "starting", "warning": "blocked", "critical": "ready"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    level = "info"
+
+    def do_GET(self) -> None:
+        status = BEHAVIOUR[self.level]
+        stranger = self.level == "critical"
+        body = {
+            "status": status,
+            "blocked_on": ["embedding: the model is missing"] if status == "blocked" else [],
+            "version": "0.1.0",
+            "instance_id": "other" if stranger else os.environ["AGENTENGINE_INSTANCE_ID"],
+            "pid": os.getpid(),
+            "environment": dict(os.environ),
+            "store": {"turns": int("VOYAGE_API_KEY" in os.environ)},
+        }
+        self.send_response(200 if status == "ready" else 503)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args()
+    document = json.loads(Path(os.environ["AGENTENGINE_MEMORY_CONFIG"]).read_text())
+    Handler.level = document.get("log_level", "info")
+    if Handler.level == "error":
+        sys.stderr.write("cannot open the store\n")
+        sys.exit(3)
+    if Handler.level == "critical":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    HTTPServer((options.host, options.port), Handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

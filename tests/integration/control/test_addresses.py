@@ -1,0 +1,34 @@
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from agentengine_cli.control import addresses
+from agentengine_cli.control.addresses import PortTaken
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port this very process listens on."""
+    with socket.create_server((addresses.HOST, 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_free_port_is_free() -> None:
+    assert addresses.is_free(addresses.free_port())
+
+
+def test_pinned_port_that_is_taken_is_refused_naming_the_owner(taken: int) -> None:
+    with pytest.raises(PortTaken, match=rf"Port {taken} is in use by .*process {os.getpid()}"):
+        addresses.choose(pinned=taken, recorded=None)
+
+
+def test_recorded_port_is_kept_while_it_is_free() -> None:
+    port = addresses.free_port()
+
+    assert addresses.choose(pinned=None, recorded=port) == port
+
+
+def test_recorded_port_that_was_taken_meanwhile_is_given_up(taken: int) -> None:
+    assert addresses.choose(pinned=None, recorded=taken) != taken

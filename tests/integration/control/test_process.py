@@ -1,0 +1,93 @@
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentengine_cli.control.clock import SystemClock
+from agentengine_cli.control.process import (
+    INSTANCE_VARIABLE,
+    LaunchFailed,
+    ManagedProcess,
+    find_by_environment,
+)
+
+CLOCK = SystemClock()
+FOREVER = "import signal; signal.pause()"
+
+
+def launch(directory: Path, code: str, **environment: str) -> ManagedProcess:
+    return ManagedProcess.launch(
+        [sys.executable, "-c", code],
+        environment=environment,
+        directory=directory,
+        log=directory / "log",
+    )
+
+
+def test_process_runs_in_its_own_session_with_only_the_environment_given(tmp_path: Path) -> None:
+    code = "import os; print(os.getsid(0) == os.getpid(), sorted(os.environ))"
+    process = launch(tmp_path, code, ONLY="this", LC_CTYPE="C.UTF-8")
+
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+    assert (tmp_path / "log").read_text() == "True ['LC_CTYPE', 'ONLY']\n"
+
+
+def test_exit_code_is_known_to_the_parent(tmp_path: Path) -> None:
+    process = launch(tmp_path, "raise SystemExit(7)")
+
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+    assert process.poll() == 7
+
+
+def test_killed_process_reports_its_signal(tmp_path: Path) -> None:
+    process = launch(tmp_path, FOREVER)
+
+    process.kill()
+
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+    assert process.poll() == -9
+
+
+def test_reused_process_id_is_not_ours_and_is_never_signalled(tmp_path: Path) -> None:
+    process = launch(tmp_path, FOREVER)
+    earlier = replace(process, started_at=process.started_at - 60)
+
+    assert not earlier.is_running
+    earlier.kill()
+
+    assert process.is_running
+    process.kill()
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+
+
+def test_adjusted_clock_does_not_lose_the_process(tmp_path: Path) -> None:
+    process = launch(tmp_path, "print('up', flush=True); " + FOREVER, **{INSTANCE_VARIABLE: "i1"})
+    while not (tmp_path / "log").read_text():  # before that it still has our environment
+        os.sched_yield()
+    shifted = replace(process, started_at=process.started_at - 3600)
+
+    assert shifted.is_running
+    assert not replace(shifted, instance_id="i2").is_running
+    process.kill()
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+
+
+def test_process_is_found_by_its_environment(tmp_path: Path) -> None:
+    process = launch(tmp_path, "print('up', flush=True); " + FOREVER, MARK=str(tmp_path))
+    while not (tmp_path / "log").read_text():
+        os.sched_yield()
+
+    (found,) = find_by_environment("MARK", str(tmp_path))
+
+    found.kill()
+    assert process.wait(clock=CLOCK, timeout_seconds=30)
+    assert find_by_environment("MARK", str(tmp_path)) == []
+
+
+def test_program_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LaunchFailed, match="Cannot start /no/such/program"):
+        ManagedProcess.launch(
+            ["/no/such/program"], environment={}, directory=tmp_path, log=tmp_path / "log"
+        )

@@ -1,0 +1,111 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agentengine_cli.control.plan import (
+    ApplyRequest,
+    EmbeddingSpaceChanged,
+    UpgradeRefused,
+    Wanted,
+    check_embedding_space,
+    check_upgrade,
+    counts_nothing,
+    effective,
+    reasons_to_start,
+)
+from agentengine_cli.control.state import ServerRecord
+from agentengine_cli.control.status import State, Status
+
+RECORD = ServerRecord(
+    pid=1,
+    process_started_at=1.0,
+    url="http://127.0.0.1:8080",
+    port=8080,
+    instance_id="i",
+    config_digest="d",
+    started_at="2026-05-04T03:02:01+00:00",
+    environment_digest="e",
+)
+RUNNING = Status(state=State.READY, record=RECORD, body={"version": "1.0.0"})
+WANTED = Wanted(digest="d", local_models=False, environment_digest="e", port=None, version="1.0.0")
+
+
+def test_healthy_server_with_the_right_configuration_is_left_alone() -> None:
+    assert reasons_to_start(RUNNING, WANTED, ApplyRequest()) == ()
+
+
+@pytest.mark.parametrize("state", [State.STOPPED, State.CRASHED, State.NOT_PROVISIONED])
+def test_server_that_does_not_run_is_started(state: State) -> None:
+    (reason,) = reasons_to_start(replace(RUNNING, state=state), WANTED, ApplyRequest())
+
+    assert state.value.replace("_", " ") in reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "request_", "word"),
+    [
+        pytest.param({"digest": "other"}, ApplyRequest(), "not applied", id="configuration"),
+        pytest.param({"local_models": True}, ApplyRequest(), "built-in", id="local models"),
+        pytest.param({"environment_digest": "x"}, ApplyRequest(), ".env", id="keys"),
+        pytest.param({"port": 9}, ApplyRequest(), "port", id="port"),
+        pytest.param({"version": "1.1.0"}, ApplyRequest(upgrade=True), "1.1.0", id="upgrade"),
+        pytest.param({}, ApplyRequest(force=True), "--force", id="force"),
+    ],
+)
+def test_each_difference_is_a_reason(
+    changes: dict[str, Any], request_: ApplyRequest, word: str
+) -> None:
+    (reason,) = reasons_to_start(RUNNING, replace(WANTED, **changes), request_)
+
+    assert word in reason
+
+
+def test_newer_version_alone_is_no_reason_without_upgrade() -> None:
+    assert reasons_to_start(RUNNING, replace(WANTED, version="2.0"), ApplyRequest()) == ()
+
+
+@pytest.mark.parametrize(
+    ("running", "installed"), [("1.0.0", "0.9.9"), ("1.10.0", "1.9.0"), ("1.0", "1.0+local")]
+)
+def test_upgrade_that_is_not_forward_needs_force(running: str, installed: str) -> None:
+    with pytest.raises(UpgradeRefused, match="cannot be shown"):
+        check_upgrade(running, installed, force=False)
+
+    check_upgrade(running, installed, force=True)
+
+
+@pytest.mark.parametrize(
+    ("running", "installed"), [(None, "1.0"), ("1.0", "1.0"), ("1.9.0", "1.10.0")]
+)
+def test_upgrade_that_is_forward_is_let_through(running: str | None, installed: str) -> None:
+    check_upgrade(running, installed, force=False)
+
+
+def test_changed_dimension_is_refused_naming_old_and_new() -> None:
+    old, new = {"voyage": {"dimension": 1024}}, {"voyage": {"dimension": 512}}
+
+    with pytest.raises(EmbeddingSpaceChanged, match=r"@1024 -> .*@512"):
+        check_embedding_space(old, new, store_is_empty=False)
+
+    check_embedding_space(old, new, store_is_empty=True)
+
+
+def test_local_models_are_another_space_than_the_configured_ones() -> None:
+    hosted: dict[str, Any] = {"voyage": {"dimension": 1024}}
+
+    with pytest.raises(EmbeddingSpaceChanged):
+        check_embedding_space(hosted, effective(hosted, local_models=True), store_is_empty=False)
+
+
+@pytest.mark.parametrize(
+    ("store", "expected"),
+    [
+        ({"turns": 0, "memories": 0, "backend": "sqlite"}, True),
+        ({"turns": 1, "memories": 0}, False),
+        ({"backend": "sqlite"}, False),
+        (None, False),
+    ],
+)
+def test_store_is_empty_only_when_it_says_so(store: object, expected: bool) -> None:
+    assert counts_nothing(store) is expected
