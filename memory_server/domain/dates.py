@@ -51,8 +51,8 @@ _TENSES = (
     (
         1,
         r"\b(?:will|going to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s|ing)?|next"
-        r"|upcoming|soon|can't wait|looking forward|excited for|due|deadline|until|by|voy a|vamos a|va a|quiero"
-        r"|planeo|próxim[oa]|tengo que)\b|'ll\b",
+        r"|upcoming|soon|can't wait|looking forward|excited for|due|deadline|until|by"
+        r"|voy a|vamos a|va a|quiero|planeo|próxim[oa]|tengo que)\b|'ll\b",
     ),
     (
         -1,

@@ -11,10 +11,11 @@ from memory_server.providers.answering.matching import best
 NOTHING_KNOWN = "I have nothing in memory about that."
 NOTED = "Noted."
 _ASKING = re.compile(
-    r"\?\s*$|^\s*¿|^\s*(?:(?:please|hey|hi|ok|so|and|por favor),?\s+)*(?:what|what's|when|where|which|who|whom"
-    r"|whose|why|how|do|does|did|is|are|am|was|were|can|could|should|tell|remind|list|show|give|recall|find|book"
-    r"|plan|suggest|recommend|help|qué|que|dónde|donde|cuándo|cuando|cómo|quién|cuál|cuáles|cuánto|cuántos|dime"
-    r"|recuérdame|muéstrame)\b",
+    r"\?\s*$|^\s*¿|^\s*(?:(?:please|hey|hi|ok|so|and|por favor),?\s+)*(?:what|what's|when|where"
+    r"|which"
+    r"|who|whom|whose|why|how|do|does|did|is|are|am|was|were|can|could|should|tell|remind|list|show"
+    r"|give|recall|find|book|plan|suggest|recommend|help|qué|que|dónde|donde|cuándo|cuando|cómo"
+    r"|quién|cuál|cuáles|cuánto|cuántos|dime|recuérdame|muéstrame)\b",
     re.IGNORECASE,
 )
 

@@ -1,53 +1,42 @@
-"""Cutting sentences into clauses that can be taken at their word."""
+"""Cutting sentences into clauses that can be read on their own."""
 
 import re
 from collections.abc import Iterator
 
-_BREAKS = {
-    "en": re.compile(
-        r"\s*(?:;|,?\s+(?:and|but|so|yet)|,)\s+(?=(?:also |now |then )?(?:I|I'm|I've|[Mm]y|we|we're|we've)\b)"
-    ),
-    "es": re.compile(
-        r"\s*(?:;|,?\s+(?:y|e|pero|así que)|,)\s+(?=(?:también |ahora )?(?:yo|me|mi|mis|soy|tengo|vivo|trabajo|hablo"
-        r"|estudio|odio|prefiero|no)\b)"
-    ),
-}
-_OPENERS = {
-    "en": re.compile(
-        r"^(?:(?:well|oh|yes|yeah|yep|yup|no|nope|ok|okay|hey|hi|hello|so|also|and|but|actually|btw"
-        r"|by the way|fyi|just so you know|for the record|for your information|honestly|to be honest"
-        r"|in fact|anyway|look|listen|thanks|thank you|great|cool|sure|wow|ah|hmm|um|right|true"
-        r"|please note that|note that|correction|sorry|you know|as you know|as I (?:said|mentioned))"
-        r"(?:[,!.:—-]+\s*|\s+(?=I\b|I'm\b|I've\b|my\b)))+|^(?:please note that|note that|I (?:told you|already told you|said"
-        r"|already said|mentioned) (?:that )?)",
-        re.IGNORECASE,
-    ),
-    "es": re.compile(
-        r"^(?:(?:bueno|pues|sí|si|no|vale|hola|oye|además|también|y|pero|en realidad|de hecho|por cierto"
-        r"|la verdad|gracias|claro|ah|perdón|para que lo sepas|que sepas que|ten en cuenta que)"
-        r"(?:[,!.:—-]+\s*|\s+(?=yo\b|soy\b|tengo\b|me\b|mi\b)))+",
-        re.IGNORECASE,
-    ),
-}
-_LEAD_IN = re.compile(
-    r"^(?:As|For|Since|In|On|At|Every|After|Before|Currently|Nowadays|These days|Usually|Most of the time"
-    r"|Right now|Recently|Lately|Last|This|Desde|En|Como|Hace|Actualmente|Ahora|Normalmente)\b[^,]{0,50},\s+",
-)
+from memory_server.providers.extraction.rules.rulebook import Rulebook
 
 
-def split(sentence: str, language: str) -> Iterator[str]:
-    """Yield the clauses of a sentence, without openers like `Well,` and without the closing mark."""
-    for clause in _BREAKS[language].split(_trimmed(sentence, language)):
-        plain = _trimmed(clause, language)
-        if plain:
-            yield re.sub(r"^i\b", "I", plain) if language == "en" else plain
+def split(sentence: str, book: Rulebook) -> Iterator[str]:
+    """Yield the clauses of a sentence, without openers (`Well,`) and closing marks."""
+    statement = book.question_tail.sub("", sentence) if sentence.endswith("?") else sentence
+    for part in _parts(trimmed(statement, book), book):
+        clause = trimmed(part, book)
+        while clause:
+            clause, following = _without_second_verb(clause, book)
+            yield clause
+            clause = following
 
 
-def without_lead_in(clause: str) -> str:
-    """Return the clause without an adverbial at its head: `Since 2019, I ...`."""
-    return _LEAD_IN.sub("", clause)
+def _parts(statement: str, book: Rulebook) -> Iterator[str]:
+    """Yield what lies between breaks, an adverbial together with its statement."""
+    start = 0
+    for found in book.breaks.finditer(statement):
+        if not book.lead_in.fullmatch(statement[start : found.end()]):
+            yield statement[start : found.start()]
+            start = found.end()
+    yield statement[start:]
 
 
-def _trimmed(text: str, language: str) -> str:
-    plain = _OPENERS[language].sub("", text.strip()).strip()
-    return re.sub(r"(?<![A-Z])[.!…,;:]+$|(?<=[A-Z]{2})[.!]+$", "", plain).strip()
+def trimmed(text: str, book: Rulebook) -> str:
+    """Return the text without openers and without punctuation at its end."""
+    plain = book.openers.sub("", text.strip()).strip()
+    plain = re.sub(r"(?<!\b[A-Z])(?<!\betc)(?<!\b[ap]\.m)[.!…,;:]+$", "", plain).strip()
+    return re.sub(r"^i(?=$|\s|')", "I", re.sub(r"(?<=\s)i(?=\s|'|$)", "I", plain))
+
+
+def _without_second_verb(clause: str, book: Rulebook) -> tuple[str, str]:
+    """Cut `I live in X and work at Y` in two, each with its subject."""
+    match = book.shared.search(clause)
+    if match is None:
+        return clause, ""
+    return clause[: match.start("cut")], f"{match['subject']} {clause[match.end('cut') :]}"

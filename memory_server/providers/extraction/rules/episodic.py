@@ -15,9 +15,10 @@ _MAX_CHARACTERS = 1500
 _MAX_SENTENCE = 300
 _MAX_TITLE = 90
 _SMALL_TALK = re.compile(
-    r"^(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool|great|nice"
-    r"|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you|take care|talk to you"
-    r"|how are you|what's up|no problem|you're welcome|de nada|awesome|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
+    r"^(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool"
+    r"|great|nice|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you"
+    r"|take care|talk to you|how are you|what's up|no problem|you're welcome|de nada|awesome"
+    r"|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
     re.IGNORECASE,
 )
 _PAST = re.compile(

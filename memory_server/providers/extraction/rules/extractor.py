@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from memory_server.domain.candidate import Candidate, Conversation, Extraction
 from memory_server.domain.memory import MemoryType
 from memory_server.ports.extractor import Extractor
-from memory_server.providers.extraction.rules import episodic, semantic
+from memory_server.providers.extraction.rules import episodic, procedural, semantic, taxonomic
 
 VERSION = "1"
 """Grows when the rules propose something else for the same words."""
@@ -13,6 +13,8 @@ VERSION = "1"
 _READERS: Mapping[MemoryType, Callable[[Conversation], Sequence[Candidate]]] = {
     MemoryType.SEMANTIC: semantic.extract,
     MemoryType.EPISODIC: episodic.extract,
+    MemoryType.TAXONOMIC: taxonomic.extract,
+    MemoryType.PROCEDURAL: procedural.extract,
 }
 
 
@@ -27,8 +29,7 @@ class RuleExtractor(Extractor):
         return f"rules/{VERSION}"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
-        read = _READERS.get(kind)
-        return Extraction(candidates=tuple(read(conversation)) if read else ())
+        return Extraction(candidates=tuple(_READERS[kind](conversation)))
 
     async def check(self) -> None:
         """Rules are always ready."""

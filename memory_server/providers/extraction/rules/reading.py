@@ -1,21 +1,17 @@
 """A conversation as rules read it: who said which sentence, and when."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory_server.domain.candidate import Conversation
-from memory_server.domain.dates import source_time
+from memory_server.domain.source_times import source_time, without_header
 from memory_server.domain.turn import Role, Turn
 from memory_server.providers.extraction.rules import cleaning, language, sentences
 
 USER = "user"
 """The subject of what the user says about themself."""
 _PEOPLE = (Role.USER, Role.ASSISTANT)
-_DATE_HEADER = re.compile(
-    r"\A\s*(?:\[[^\]\n]*\d[^\]\n]*\]\s*|(?:date|fecha)\s*:[^\n]*\n)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,7 @@ def is_named(turn: Turn) -> bool:
 
 def utterance(turn: Turn) -> Utterance:
     """Return a turn as sentences."""
-    text = cleaning.spoken(_DATE_HEADER.sub("", turn.content))
+    text = cleaning.spoken(without_header(turn.content))
     return Utterance(
         turn=turn,
         subject=turn.speaker.strip() if is_named(turn) else USER,

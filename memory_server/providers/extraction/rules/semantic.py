@@ -1,67 +1,99 @@
 """Lasting statements in the first person, as facts with claims."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.dates import resolve
 from memory_server.domain.memory import Claim, Fact
-from memory_server.providers.extraction.rules import clauses, grammar_en, guards, patterns_en
-from memory_server.providers.extraction.rules.pattern import Pattern, slug
+from memory_server.providers.extraction.rules import (
+    clauses,
+    corrections,
+    grammar,
+    guards,
+    requests,
+)
+from memory_server.providers.extraction.rules.findings import Finding, find
+from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import USER, Utterance, by_people
-
-_PATTERNS = {"en": patterns_en.PATTERNS}
+from memory_server.providers.extraction.rules.rulebook import Rulebook, rulebook
 
 
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
-    return [candidate for utterance in by_people(conversation) for candidate in _of_turn(utterance)]
+    found: list[Candidate] = []
+    for utterance in by_people(conversation):
+        for sentence in _in_earnest(utterance):
+            found.extend(_of_sentence(sentence, utterance, found))
+    return found
 
 
-def _of_turn(utterance: Utterance) -> Iterator[Candidate]:
+def _in_earnest(utterance: Utterance) -> Iterator[str]:
     if guards.is_override(utterance.turn.content):
         return
-    for position, sentence in enumerate(utterance.sentences):
-        following = "".join(utterance.sentences[position + 1 : position + 2])
-        if guards.is_joke(sentence) or guards.is_joke(following) or guards.is_task(sentence):
-            continue
-        if not guards.is_question(sentence):
-            yield from _of_sentence(sentence, utterance)
+    following = (*utterance.sentences[1:], "")
+    for sentence, after in zip(utterance.sentences, following, strict=False):
+        if not (guards.is_joke(sentence) or guards.takes_back(after) or guards.is_task(sentence)):
+            yield sentence
 
 
-def _of_sentence(sentence: str, utterance: Utterance) -> Iterator[Candidate]:
-    for clause in clauses.split(sentence, utterance.language):
+def _of_sentence(
+    sentence: str, utterance: Utterance, known: Sequence[Candidate]
+) -> Iterator[Candidate]:
+    book = rulebook(utterance.language)
+    corrected = corrections.correct(sentence, utterance, known, book)
+    if corrected is not None:
+        yield corrected
+        return
+    for finding in _findings(sentence, book):
+        candidate = _candidate(finding, utterance)
+        if _is_worth_keeping(finding, candidate, utterance):
+            yield candidate
+
+
+def _is_worth_keeping(finding: Finding, candidate: Candidate, utterance: Utterance) -> bool:
+    if finding.to_assistant and utterance.subject != USER:
+        return False
+    moment = candidate.event_time
+    if not finding.dated:
+        return True
+    return bool(moment and utterance.said_at and moment.start <= utterance.said_at)
+
+
+def _findings(sentence: str, book: Rulebook) -> Iterator[Finding]:
+    requested = requests.read(sentence, book)
+    if requested is not None:
+        yield from requested
+        return
+    if guards.is_question(sentence) and not book.question_tail.search(sentence):
+        return
+    for position, clause in enumerate(clauses.split(sentence, book)):
         if guards.is_meant(clause):
-            yield from _of_clause(clause, utterance)
+            yield from find(clause, book, sentence=sentence if position == 0 else "")
 
 
-def _of_clause(clause: str, utterance: Utterance) -> Iterator[Candidate]:
-    core = clauses.without_lead_in(clause)
-    for pattern in _PATTERNS.get(utterance.language, ()):
-        match = pattern.expression.search(core)
-        if match is None or (guards.is_passing(clause) and not pattern.passing):
-            continue
-        value = match["value"].strip()
-        if pattern.accepts is None or pattern.accepts(value):
-            yield _candidate(clause, pattern, value, utterance)
-            return
-
-
-def _candidate(clause: str, pattern: Pattern, value: str, utterance: Utterance) -> Candidate:
+def _candidate(finding: Finding, utterance: Utterance) -> Candidate:
     subject = utterance.subject
-    label = (
-        pattern.attribute if pattern.exclusive else f"{pattern.attribute}_{slug(value, words=4)}"
+    claim = Claim(
+        subject=subject,
+        attribute=finding.attribute,
+        value=finding.value,
+        exclusive=finding.exclusive,
     )
-    named = label if subject == USER else f"{slug(subject)}_{label}"
-    text = grammar_en.third_person(clause, "The user" if subject == USER else subject)
     return Candidate(
-        body=Fact(label=named, text=text),
-        turn_ids=(utterance.turn.id,),
-        claim=Claim(
-            subject=subject,
-            attribute=pattern.attribute,
-            value=value,
-            exclusive=pattern.exclusive,
+        body=Fact(
+            label=label_of(claim),
+            text=grammar.third_person(finding.words, subject, utterance.language),
         ),
-        event_time=resolve(clause, utterance.said_at),
-        retracts=pattern.retracts,
+        turn_ids=(utterance.turn.id,),
+        claim=claim,
+        event_time=resolve(finding.words, utterance.said_at),
+        retracts=finding.retracts,
     )
+
+
+def label_of(claim: Claim) -> str:
+    """Return the snake_case name of a claim: what can differ among equals is part of it."""
+    label = claim.attribute
+    if not claim.exclusive:
+        label = f"{label}_{slug(claim.value, words=4)}"
+    return label if claim.subject == USER else f"{slug(claim.subject)}_{label}"

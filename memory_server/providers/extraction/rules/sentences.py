@@ -3,7 +3,8 @@
 import re
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:St|Dr|Mr|Mrs|Ms|Prof|Jr|Sr|Mt|Ft|Rd|Ave|vs|etc|No|approx|Inc|Ltd|Co|Corp|Sra|Dra|Ud|Uds"
+    r"(?:\b(?:St|Dr|Mr|Mrs|Ms|Prof|Jr|Sr|Mt|Ft|Rd|Ave|vs|etc|No|approx|Inc|Ltd|Co|Corp|Sra|Dra"
+    r"|Ud|Uds"
     r"|e\.g|i\.e|a\.m|p\.m|U\.S|U\.K)|\b[A-Z])\.$"
 )
 _BREAK = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")

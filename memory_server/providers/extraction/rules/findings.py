@@ -1,0 +1,171 @@
+"""What a clause claims, by the patterns of its language."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memory_server.providers.extraction.rules import guards
+from memory_server.providers.extraction.rules.pattern import Pattern, slug
+from memory_server.providers.extraction.rules.rulebook import Rulebook
+
+YES, NO = "yes", "no"
+_MAX_VALUE_WORDS = 25
+_POINTING = re.compile(
+    r"\b(?:them|these|those|you|your|him|her|each other|one another"
+    r"|this(?! (?:year|month|week|weekend|summer|autumn|fall|winter|spring)\b))\b",
+    re.IGNORECASE,
+)
+_FURTHER_PLACE = re.compile(r"^, (?!and\b)[A-ZÀ-Þ][\w.'-]+(?: [A-ZÀ-Þ][\w.'-]+)*(?=$|[,;.]|\s)")
+_LIST = re.compile(r",? (?:and|or|y|e|o) |, | & ")
+_ARTICLE = re.compile(
+    r"^(?:a little|a bit of|basic|an?|the|my|our|some|a los|a las|a la|al|un|una|el|la|los|las"
+    r"|mi|mis) ",
+    re.IGNORECASE,
+)
+_COUNTS = {
+    word: str(number)
+    for number, words in enumerate(
+        "one|un|una two|dos three|tres four|cuatro five|cinco six|seis seven|siete eight|ocho "
+        "nine|nueve ten|diez eleven|once twelve|doce".split(" "),
+        1,
+    )
+    for word in words.split("|")
+}
+_JUDGED = frozenset(
+    "good great bad terrible horrible better natural big decent amazing lousy slow fast former "
+    "failed "
+    "buen buena mal mala gran".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One claim, and the words it was made in."""
+
+    attribute: str
+    value: str
+    words: str
+    exclusive: bool = False
+    polar: bool = False
+    retracts: bool = False
+    to_assistant: bool = False
+    """Whether it is said to an assistant only, not between people."""
+    dated: bool = False
+    """Whether it is worth keeping only with the time at which it took place."""
+
+
+def find(clause: str, book: Rulebook, *, sentence: str = "") -> Sequence[Finding]:
+    """Return the claims of a clause, the exact patterns' before the loose ones'.
+
+    `sentence` is the whole of which the clause is part, for patterns that read openers.
+    """
+    core = _without_lead_in(clause, book)
+    exact = [pattern for pattern in book.patterns if not pattern.fallback]
+    found = _unique(_matched(exact, core, clause, book, sentence))
+    if not found:
+        loose = (pattern for pattern in book.patterns if pattern.fallback)
+        found = _unique(_matched(loose, core, clause, book, sentence))[:1]
+    return found or list(_denied(core, clause, book))
+
+
+def _without_lead_in(clause: str, book: Rulebook) -> str:
+    return book.lead_in.sub("", clause)
+
+
+def _unique(found: Iterator[Finding]) -> list[Finding]:
+    by_claim: dict[tuple[str, str], Finding] = {}
+    for finding in found:
+        if not (finding.exclusive and any(key[0] == finding.attribute for key in by_claim)):
+            by_claim.setdefault((finding.attribute, finding.value), finding)
+    return list(by_claim.values())
+
+
+def _matched(
+    patterns: Sequence[Pattern] | Iterator[Pattern],
+    core: str,
+    clause: str,
+    book: Rulebook,
+    sentence: str,
+) -> Iterator[Finding]:
+    is_passing = guards.is_passing(clause)
+    for pattern in patterns:
+        read = sentence if pattern.whole else core
+        match = pattern.match(read) if pattern.passing or not is_passing else None
+        if match is not None:
+            yield from _findings(pattern, match, clause, book)
+
+
+def _findings(
+    pattern: Pattern, match: re.Match[str], clause: str, book: Rulebook
+) -> Iterator[Finding]:
+    groups = _groups(pattern, match)
+    listed = groups["value"]
+    for item in _LIST.split(listed) if pattern.many else (listed,):
+        value = pattern.value.format(**{**groups, "value": item})
+        if not _is_fit(pattern, value, book):
+            continue
+        named = {name: slug(_ARTICLE.sub("", text)) for name, text in groups.items()}
+        named["value"] = slug(_ARTICLE.sub("", item))
+        yield Finding(
+            attribute=pattern.attribute.format(**named),
+            value=_polarity(pattern, value),
+            words=_with_item(clause, listed, item),
+            exclusive=pattern.exclusive or pattern.polar,
+            polar=pattern.polar,
+            to_assistant=pattern.to_assistant,
+            dated=pattern.dated,
+        )
+
+
+def _with_item(clause: str, listed: str, item: str) -> str:
+    """Return the clause with one item in place of the list, if it can stand there alone."""
+    return clause if item.startswith(("a ", "al ")) else clause.replace(listed, item)
+
+
+def _groups(pattern: Pattern, match: re.Match[str]) -> dict[str, str]:
+    groups = {name: _tidy(text or "") for name, text in match.groupdict().items()}
+    groups = {name: pattern.fixed.get(text, text) for name, text in groups.items()}
+    if pattern.place and (further := _FURTHER_PLACE.match(match.string[match.end("value") :])):
+        groups["value"] += further.group()
+    if "count" in groups:
+        groups["count"] = _COUNTS.get(groups["count"].casefold(), groups["count"])
+        groups["things"] = groups.get("things") or "children"
+    groups.setdefault("value", "")
+    return groups
+
+
+def _tidy(text: str) -> str:
+    """Take quotes, marks and pictures off both ends."""
+    return re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
+
+
+def _is_fit(pattern: Pattern, value: str, book: Rulebook) -> bool:
+    words = value.casefold().split()
+    if not words or len(words) > _MAX_VALUE_WORDS:
+        return False
+    if pattern.context_free and _POINTING.search(value):
+        return False
+    if not pattern.accepts:
+        return True
+    return words[-1].strip("'") in book.lists[pattern.accepts] and not _JUDGED.intersection(words)
+
+
+def _polarity(pattern: Pattern, value: str) -> str:
+    if not pattern.polar or value in (YES, NO):
+        return value
+    return NO if pattern.negative else YES
+
+
+def _denied(core: str, clause: str, book: Rulebook) -> Iterator[Finding]:
+    """Read `I no longer ...` and `I don't ...`: the same claim, denied or taken back."""
+    match = book.negated.search(core)
+    if match is None:
+        return
+    groups = match.groupdict()
+    affirmed = f"{groups['subject'] or ''}{groups['link'] or ''} {groups['clause']}".strip()
+    has_ended = bool(groups["ended"] or groups["anymore"])
+    for finding in find(affirmed, book):
+        if finding.polar:
+            yield replace(finding, value=NO if finding.value == YES else YES, words=clause)
+        elif has_ended and not finding.retracts:
+            yield replace(finding, words=clause, retracts=True)

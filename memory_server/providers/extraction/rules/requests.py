@@ -1,0 +1,54 @@
+"""`Remember that ...` and `forget that ...`: what the speaker asks memory itself to do."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memory_server.providers.extraction.rules import clauses, guards
+from memory_server.providers.extraction.rules.findings import Finding, find
+from memory_server.providers.extraction.rules.pattern import slug
+from memory_server.providers.extraction.rules.rulebook import Rulebook
+
+NOTE = "note"
+"""The attribute of what is to be remembered but fits no pattern."""
+_STATES = re.compile(
+    r"(?:\b(?:is|are|was|were|am|has|have|needs?|must|should|always|never|don't|can't|likes?"
+    r"|prefers?|wants?|es|son|está|tiene|tengo|soy|necesita|siempre|nunca)\b|'s\b|'m\b|'re\b|\d)",
+    re.IGNORECASE,
+)
+
+
+def read(sentence: str, book: Rulebook) -> Sequence[Finding] | None:
+    """Return what is to be kept or taken back, or None when the sentence is no such request."""
+    plain = clauses.trimmed(sentence.rstrip("?"), book)
+    forget = book.forget.search(plain)
+    if forget is not None:
+        return list(_taken_back(forget, book))
+    remember = None if guards.is_question(sentence) else book.remember.search(plain)
+    if remember is None:
+        return None
+    return list(_noted(remember["clause"], book))
+
+
+def _noted(clause: str, book: Rulebook) -> Iterator[Finding]:
+    for part in clauses.split(clause, book):
+        if not guards.is_meant(part):
+            continue
+        found = find(part, book)
+        yield from found
+        if not found and _STATES.search(part):
+            yield Finding(attribute=NOTE, value=part, words=part, to_assistant=True)
+
+
+def _taken_back(match: re.Match[str], book: Rulebook) -> Iterator[Finding]:
+    groups = match.groupdict()
+    if groups.get("thing"):
+        words = f"my {groups['thing']}"
+        yield Finding(
+            attribute=slug(groups["thing"]), value="", words=words, exclusive=True, retracts=True
+        )
+        return
+    clause = clauses.trimmed(groups["clause"] or groups.get("clause2") or "", book)
+    found = find(clause, book) or [Finding(attribute=NOTE, value=clause, words=clause)]
+    for finding in found:
+        yield replace(finding, retracts=True)

@@ -1,0 +1,107 @@
+"""Reading the rule files: one for each language, patterns as data."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from memory_server.providers.extraction.rules.pattern import Pattern
+
+LANGUAGES = ("en", "es")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rulebook:
+    """Everything written down for one language."""
+
+    patterns: Sequence[Pattern]
+    breaks: re.Pattern[str]
+    shared: re.Pattern[str]
+    openers: re.Pattern[str]
+    lead_in: re.Pattern[str]
+    question_tail: re.Pattern[str]
+    negated: re.Pattern[str]
+    remember: re.Pattern[str]
+    forget: re.Pattern[str]
+    meant: re.Pattern[str]
+    lists: Mapping[str, frozenset[str]]
+    grammar: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What tells, in any of the languages, that a sentence is not to be taken at its word."""
+
+    not_meant: re.Pattern[str]
+    jokes: re.Pattern[str]
+    reported: re.Pattern[str]
+    tasks: re.Pattern[str]
+    overrides: re.Pattern[str]
+    passing: re.Pattern[str]
+
+
+@cache
+def rulebook(language: str) -> Rulebook:
+    """Return the rules of a language, compiled on first use."""
+    document = _document(language)
+    parts = _resolved_parts(document["parts"])
+    expressions = {
+        name: re.compile(_filled(text, parts), re.IGNORECASE if name in _FOLDED else 0)
+        for section in ("clauses", "requests")
+        for name, text in document[section].items()
+    }
+    return Rulebook(
+        patterns=tuple(_pattern(entry, parts) for entry in document["pattern"]),
+        lists={name: frozenset(text.split()) for name, text in document["lists"].items()},
+        grammar=document["grammar"],
+        **expressions,
+    )
+
+
+@cache
+def guards() -> Guards:
+    """Return the guards of all languages together: people mix languages."""
+    sections = [_document(language)["guards"] for language in LANGUAGES]
+    return Guards(
+        **{
+            name: re.compile(
+                "|".join(_worded(word) for section in sections for word in section[name]),
+                re.IGNORECASE | re.MULTILINE,
+            )
+            for name in sections[0]
+        }
+    )
+
+
+_FOLDED = frozenset(("openers", "remember", "forget", "meant", "question_tail", "negated"))
+
+
+@cache
+def _document(language: str) -> Mapping[str, Any]:
+    source = resources.files("memory_server.providers.extraction.rules") / f"{language}.toml"
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def _resolved_parts(parts: Mapping[str, str]) -> dict[str, str]:
+    """Fill parts into parts, in the order in which they are written."""
+    resolved: dict[str, str] = {}
+    for name, text in parts.items():
+        resolved[name] = _filled(text, resolved)
+    return resolved
+
+
+def _filled(text: str, parts: Mapping[str, str]) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda match: parts.get(match[1], match[0]), text)
+
+
+def _pattern(entry: Mapping[str, Any], parts: Mapping[str, str]) -> Pattern:
+    say = tuple(re.compile(_filled(text, parts)) for text in entry["say"])
+    return Pattern(**{**entry, "say": say})
+
+
+def _worded(word: str) -> str:
+    """Bound a word that brings no anchors of its own."""
+    return word if word.startswith(("^", r"\b", "<", "(?:^", "[")) else rf"(?<!\w)(?:{word})(?!\w)"
