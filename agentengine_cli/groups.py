@@ -6,10 +6,14 @@ from agentengine_cli.commands import (
     auth,
     completion,
     create,
+    dev,
     invoke,
+    logs,
     memory,
     memory_data,
+    secret,
     service_account,
+    status,
     version,
 )
 from agentengine_cli.options import share_global_options
@@ -29,9 +33,13 @@ def build(*, completing: bool = False) -> typer.Typer:
     )
     app.callback()(_root)
     create.register(app)
+    app.add_typer(dev.app, name="dev")
     app.add_typer(memory.app, name="memory")
     memory_data.register(memory.app)
+    app.add_typer(secret.app, name="secret")
     invoke.register(app)
+    status.register(app)
+    app.command("logs")(logs.logs)
     app.add_typer(service_account.app, name="service-account")
     app.add_typer(auth.app, name="auth")
     version.register(app)

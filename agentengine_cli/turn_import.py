@@ -12,8 +12,8 @@ from memory_server.errors import Forbidden, MemoryServerError, RateLimited, Stor
 class Recorder(Protocol):
     """Where turns go."""
 
-    async def __call__(self, turn: NumberedTurn) -> bool:
-        """Record a turn; return whether the server had it already."""
+    async def __call__(self, turn: NumberedTurn) -> bool | None:
+        """Record a turn; return whether the server had it already, or None if it does not say."""
         ...
 
 
@@ -23,8 +23,8 @@ class Tally:
 
     sent: int = 0
     """Turns the server has acknowledged."""
-    skipped: int = 0
-    """Of these, the ones it had already."""
+    skipped: int | None = 0
+    """Of these, the ones it had already; None: it does not say."""
     refused: list[tuple[int, Exception]] = field(default_factory=list)
     """Lines the server refused, each of which ended its session."""
     stopped_by: Exception | None = None
@@ -78,5 +78,5 @@ async def _recorded(turn: NumberedTurn, record: Recorder, tally: Tally) -> bool:
         tally.refused.append((turn.line, error))
         return False
     tally.sent += 1
-    tally.skipped += is_known
+    tally.skipped = None if is_known is None or tally.skipped is None else tally.skipped + is_known
     return True

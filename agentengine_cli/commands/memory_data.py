@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 MANY_JOBS = 1000
+STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
 UserOption = Annotated[str, typer.Option("--user-id", metavar="ID", help="Whose memory.")]
@@ -93,7 +94,7 @@ def _import(context: CliContext, turns: TurnFile, plan: Plan, concurrency: int) 
     _complain(turns, plan, tally)
 
 
-async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool:
+async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool | None:
     turn = numbered.turn
     receipt = await client.record_turn(
         session_id=turn.session_id,
@@ -104,7 +105,7 @@ async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool:
         metadata=turn.metadata or None,
         **turn.more,
     )
-    return receipt.get("duplicate", False)
+    return receipt.get("duplicate")
 
 
 def _summary(plan: Plan, tally: Tally, seconds: float) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def _summary(plan: Plan, tally: Tally, seconds: float) -> dict[str, Any]:
         "turns": plan.turns,
         "sessions": len(plan.sessions),
         "users": len(plan.users),
-        "recorded": tally.sent,
+        "acknowledged": tally.sent,
         "skipped": tally.skipped,
         "seconds": round(seconds, 2),
         "turns_per_second": round(tally.sent / seconds, 1) if seconds else 0.0,
@@ -305,8 +306,8 @@ def jobs(
     found = run(work())
     columns = ("id", "kind", "type", "state", "attempts", "user_id", "error_code")
     context.output.table(found["jobs"], columns=columns, document=found, empty="No jobs")
-    counts = ", ".join(f"{count} {state}" for state, count in found["counts"].items())
-    context.output.note(counts)
+    counts = found["counts"]
+    context.output.note(", ".join(f"{counts[state]} {state}" for state in STATES))
     if failed and found["jobs"]:
         context.output.hint("agentengine memory retry --all-failed, once the reason is mended")
 

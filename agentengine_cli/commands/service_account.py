@@ -66,9 +66,7 @@ def create(
             issued = await client.create_account(
                 name=name, role=wanted, description=description, secret_expires_after_hours=hours
             )
-            if addresses:
-                await _restrict(client, issued["service_account"]["client_id"], addresses)
-            return issued
+            return await _restricted(client, issued, addresses) if addresses else issued
 
     _issue(context, server, run(work()))
 
@@ -215,13 +213,17 @@ def _addresses(text: str) -> Sequence[str]:
     return found
 
 
-async def _restrict(client: "MemoryServerClient", account: str, addresses: Sequence[str]) -> None:
+async def _restricted(
+    client: "MemoryServerClient", issued: "IssuedAccount", addresses: Sequence[str]
+) -> "IssuedAccount":
     """Set the list; an account that could call from anywhere must not be left behind."""
+    account = issued["service_account"]["client_id"]
     try:
-        await client.set_ip_access_list(account, addresses)
+        restricted = await client.set_ip_access_list(account, addresses)
     except BaseException:
         await client.delete_account(account)
         raise
+    return {"client_secret": issued["client_secret"], "service_account": restricted}
 
 
 def _issue(context: CliContext, server: Server, issued: "IssuedAccount") -> None:

@@ -184,10 +184,11 @@ class MemoryServerClient:
         answer = await self._wire.call("GET", self._accounts(client_id))
         return cast(AccountDocument, answer.get("service_account", answer))
 
-    async def set_ip_access_list(self, client_id: str, addresses: Sequence[str]) -> None:
+    async def set_ip_access_list(self, client_id: str, addresses: Sequence[str]) -> AccountDocument:
         """Replace the list of addresses the account may call from; empty: from anywhere."""
         path = self._accounts(client_id) + "/ip-access-list"
-        await self._wire.call("PUT", path, json={"ip_access_list": list(addresses)})
+        answer = await self._wire.call("PUT", path, json={"ip_access_list": list(addresses)})
+        return cast(AccountDocument, answer.get("service_account", answer))
 
     async def rotate_account(
         self, client_id: str, *, secret_expires_after_hours: int | None = None

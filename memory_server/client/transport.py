@@ -66,8 +66,8 @@ def error_from(status: int, body: bytes) -> MemoryServerError:
 
 
 def _reason(envelope: Mapping[str, Any]) -> str | None:
-    """Return the first text that explains, in the order in which the official SDK looks."""
-    for name in ("error", "message", "detail", "error_description"):
+    """Return the first text that explains; OAuth's `error` is a word, explained beside it."""
+    for name in ("error_description", "error", "message", "detail"):
         text = envelope.get(name)
         if isinstance(text, str) and text.strip():
             return text

@@ -1,7 +1,7 @@
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,7 +32,9 @@ class Ran:
 
 
 class Cli(Protocol):
-    def __call__(self, *arguments: str, stdin: bytes = b"", **environ: str) -> Ran: ...
+    def __call__(
+        self, *arguments: str, stdin: bytes = b"", environ: Mapping[str, str] = {}
+    ) -> Ran: ...
 
 
 class Terminal(io.TextIOWrapper):
@@ -52,7 +54,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cli(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run a command as the shell does."""
 
-    def run(*arguments: str, stdin: bytes = b"", **environ: str) -> Ran:
+    def run(*arguments: str, stdin: bytes = b"", environ: Mapping[str, str] = {}) -> Ran:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         given = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), **environ}
         code = main(list(arguments), given)

@@ -37,6 +37,7 @@ class StandIn:
     frames: list[dict[str, Any]] | None = None
     expired: set[str] = field(default_factory=set)
     tokens: int = 0
+    says_duplicate: bool = True
 
     def paths(self) -> list[str]:
         return [f"{method} {path}" for method, path, _ in self.seen]
@@ -65,6 +66,7 @@ class _Routes:
         known = self.state.keys.get(turn["idempotency_key"])
         if known is not None:
             return JSONResponse({**known, "duplicate": True}, 201)
+        says = {"duplicate": False} if self.state.says_duplicate else {}
         self.state.turns.append(turn)
         receipt = {
             "id": f"t{len(self.state.turns)}",
@@ -72,6 +74,7 @@ class _Routes:
             "turn_seq": sum(t["session_id"] == turn["session_id"] for t in self.state.turns),
             "acknowledged": True,
             "has_embedding": False,
+            **says,
         }
         self.state.keys[turn["idempotency_key"]] = receipt
         return JSONResponse(receipt, 201)
@@ -144,7 +147,8 @@ class _Routes:
         if "10.9.9.9" in body["ip_access_list"]:
             return failure(400, "INVALID_REQUEST", "That address is not taken")
         self.state.bodies.append(body)
-        return JSONResponse({"ip_access_list": body["ip_access_list"]})
+        account = self.state.accounts[request.path_params["id"]]
+        return JSONResponse({"service_account": account | body})
 
     async def invoke(self, request: Request) -> Response:
         bearer = request.headers["authorization"].removeprefix("Bearer ")

@@ -103,20 +103,20 @@ def test_the_log_goes_to_the_users_state_directory(cli: Cli, home: Path) -> None
 def test_the_environment_says_where_the_log_goes_and_what_it_holds(
     cli: Cli, home: Path, prefix: str
 ) -> None:
-    cli("version", **{f"{prefix}LOG_FILE": "my.log", f"{prefix}LOG_LEVEL": "debug"})
+    cli("version", environ={f"{prefix}LOG_FILE": "my.log", f"{prefix}LOG_LEVEL": "debug"})
 
     assert "begins" in (home / "my.log").read_text()
 
 
 @pytest.mark.parametrize("name", ["AGENTENGINE_NO_LOG", "AGENTIC_NO_LOG"])
 def test_the_environment_can_switch_the_log_off(cli: Cli, home: Path, name: str) -> None:
-    cli("version", **{name: "true"})
+    cli("version", environ={name: "true"})
 
     assert not (home / "state").exists()
 
 
 def test_an_option_wins_over_the_environment(cli: Cli, home: Path) -> None:
-    cli("version", "--log-file", "mine.log", AGENTENGINE_LOG_FILE="theirs.log")
+    cli("version", "--log-file", "mine.log", environ={"AGENTENGINE_LOG_FILE": "theirs.log"})
 
     assert (home / "mine.log").exists()
     assert not (home / "theirs.log").exists()

@@ -26,7 +26,7 @@ def test_in_a_running_stack_its_owner_token_is_used_and_not_shown(
 
 
 def test_a_service_account_of_the_environment_comes_first(cli: Cli, stack: Path) -> None:
-    found = cli("auth", "status", "--json", AGENTIC_CLIENT_ID="ae_sa_id_9").json
+    found = cli("auth", "status", "--json", environ={"AGENTIC_CLIENT_ID": "ae_sa_id_9"}).json
 
     assert found["auth"] == {
         "kind": "service_account",

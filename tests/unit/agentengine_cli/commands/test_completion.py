@@ -41,7 +41,7 @@ def test_a_shell_that_asks_gets_commands_and_not_a_run(
     for name, value in asked.items():
         monkeypatch.setenv(name, value)
 
-    ran = cli(**asked)
+    ran = cli(environ=asked)
 
     assert (ran.code, ran.out) == (0, "import\n")
 
@@ -64,7 +64,7 @@ def test_descriptions_can_be_left_out(
     for name, value in asked.items():
         monkeypatch.setenv(name, value)
 
-    assert cli(**asked).out.strip() == plain
+    assert cli(environ=asked).out.strip() == plain
 
 
 def test_an_unknown_shell_is_wrong_usage(cli: Cli, home: Path) -> None:

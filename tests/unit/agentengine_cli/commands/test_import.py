@@ -57,6 +57,14 @@ def test_a_second_run_writes_nothing_twice(
     assert len(server.turns) == 12
 
 
+def test_how_many_were_known_is_not_claimed_when_the_server_does_not_say(
+    cli: Cli, stack: Path, server: StandIn, lines: Lines
+) -> None:
+    server.says_duplicate = False
+
+    assert cli("memory", "import", lines(a_turn()), "--json").json["skipped"] is None
+
+
 def test_turns_appended_to_the_file_are_all_that_a_second_run_adds(
     cli: Cli, stack: Path, server: StandIn, lines: Lines
 ) -> None:

@@ -1,5 +1,5 @@
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -114,7 +114,7 @@ def test_a_stream_that_breaks_off_is_a_failure(cli: Cli, stack: Path, server: St
 def test_a_service_account_speaks_with_a_token_of_its_own(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
-    ran = cli("invoke", "Hello", **ACCOUNT)
+    ran = cli("invoke", "Hello", environ=ACCOUNT)
 
     assert ran.code == 0
     assert server.seen[-1][2] == "Bearer token-1"
@@ -135,7 +135,9 @@ def test_an_account_without_a_secret_is_told_where_it_was_looked_for(cli: Cli, s
 
 
 def test_a_wrong_secret_is_refused_without_being_shown(cli: Cli, stack: Path) -> None:
-    ran = cli("invoke", "Hello", **ACCOUNT | {"AGENTENGINE_CLIENT_SECRET": "ae_sa_sk_wrong-one"})
+    ran = cli(
+        "invoke", "Hello", environ=ACCOUNT | {"AGENTENGINE_CLIENT_SECRET": "ae_sa_sk_wrong-one"}
+    )
 
     assert ran.code == 1
     assert "ae_sa_sk_wrong-one" not in ran.err
@@ -146,7 +148,7 @@ def test_that_a_user_id_was_overridden_is_told_on_stderr_in_json_and_in_the_log(
 ) -> None:
     server.warnings = [OVERRIDDEN]
 
-    ran = cli("invoke", "Hello", *AS_ANA, "--json", **ACCOUNT)
+    ran = cli("invoke", "Hello", *AS_ANA, "--json", environ=ACCOUNT)
 
     assert ran.json["warnings"] == [OVERRIDDEN]
     assert ran.err == f"Warning: {OVERRIDDEN}\n"
@@ -159,7 +161,9 @@ def talk(
 ) -> Callable[..., Ran]:
     """Sit at a terminal and type lines."""
 
-    def run(*typed: str, arguments: tuple[str, ...] = AS_ANA, **environ: str) -> Ran:
+    def run(
+        *typed: str, arguments: tuple[str, ...] = AS_ANA, environ: Mapping[str, str] = {}
+    ) -> Ran:
         lines: Iterator[str] = iter(typed)
 
         def ask(self: Output, prompt: str) -> str:
@@ -218,7 +222,7 @@ def test_an_expired_token_is_renewed_within_a_conversation(
 ) -> None:
     server.expired = {"Bearer token-1", "token-1"}
 
-    ran = talk("one", "two", arguments=(), **ACCOUNT)
+    ran = talk("one", "two", arguments=(), environ=ACCOUNT)
 
     assert (ran.code, ran.out) == (0, "You said it\nYou said it\n")
     assert server.tokens == 2

@@ -70,8 +70,9 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
 def test_the_addresses_it_may_call_from_are_set_with_it(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
-    cli(*CREATE, "--ip-access-list", "10.0.0.1, 10.1.0.0/16")
+    made = cli(*CREATE, "--ip-access-list", "10.0.0.1, 10.1.0.0/16", "--json").json
 
+    assert made["service_account"]["ip_access_list"] == ["10.0.0.1", "10.1.0.0/16"]
     assert server.bodies[-1] == {"ip_access_list": ["10.0.0.1", "10.1.0.0/16"]}
 
 
