@@ -13,7 +13,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from memory_server import errors
@@ -89,7 +88,6 @@ def install(app: FastAPI) -> None:
     """Make the application answer every error with the envelope."""
     app.add_exception_handler(MemoryServerError, _known)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(ValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unknown)
 
@@ -120,13 +118,15 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer what does not fit its schema, naming the places but never echoing the values."""
-    assert isinstance(error, RequestValidationError | ValidationError)
-    problems = [{"loc": list(problem["loc"]), "msg": _plain(problem)} for problem in error.errors()]
+    assert isinstance(error, RequestValidationError)
+    problems = [_problem(found) for found in error.errors()]
     return envelope(request, 422, "VALIDATION_ERROR", _summary(problems), errors=problems)
 
 
-def _plain(problem: Any) -> str:
-    return str(problem["msg"]).removeprefix("Value error, ")
+def _problem(found: Mapping[str, Any]) -> dict[str, Any]:
+    if found["type"] == "json_invalid":
+        return {"loc": ["body"], "msg": "the body is not valid JSON"}
+    return {"loc": list(found["loc"]), "msg": str(found["msg"]).removeprefix("Value error, ")}
 
 
 def _summary(problems: Sequence[Mapping[str, Any]]) -> str:
@@ -141,9 +141,11 @@ def _summary(problems: Sequence[Mapping[str, Any]]) -> str:
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = error.status_code
-    message = str(error.detail)
-    if status in (404, 405):
-        message = f"{request.method} {request.url.path} is no route of this server"
+    messages = {
+        404: f"this server has no route {request.url.path}",
+        405: f"{request.url.path} does not take {request.method}",
+    }
+    message = messages.get(status, str(error.detail))
     code = _CODES.get(status, "INVALID_REQUEST" if status < 500 else "INTERNAL")
     return envelope(request, status, code, message, headers=error.headers)
 

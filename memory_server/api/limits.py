@@ -18,7 +18,8 @@ MAX_BODY_BYTES = 2 * 1024 * 1024
 """The largest request body, in bytes."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+_BODIES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+_METHODS = _BODIES | {"GET", "HEAD", "OPTIONS"}
 
 
 class RequestFrame:
@@ -51,33 +52,49 @@ class RequestFrame:
     async def _serve(
         self, scope: Scope, headers: Headers, receive: Receive, answer: "_Answer"
     ) -> None:
-        body = _BoundedBody(receive)
         try:
-            body.check_announced(headers.get("content-length"))
-            await self._app(scope, body, answer)
+            _check_announced(headers.get("content-length"))
+            body = _Replay(await _read(receive), receive) if scope["method"] in _BODIES else receive
         except TooLarge as error:
-            if answer.began:
-                raise
             await of_memory_server(Request(scope), error)(scope, receive, answer)
+            return
+        await self._app(scope, body, answer)
 
 
-class _BoundedBody:
-    """Receives a body up to its largest size."""
+async def _read(receive: Receive) -> Message:
+    """Return the whole body as one message, or that the caller has gone.
 
-    def __init__(self, receive: Receive) -> None:
+    Read here and not by the routes, because the framework takes any error while reading for
+    a broken body.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return message
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        _check(size)
+        if not message.get("more_body", False):
+            return {"type": "http.request", "body": b"".join(pieces), "more_body": False}
+
+
+class _Replay:
+    """Gives one message first, then what is received."""
+
+    def __init__(self, first: Message, receive: Receive) -> None:
+        self._first: Message | None = first
         self._receive = receive
-        self._size = 0
 
     async def __call__(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._size += len(message.get("body", b""))
-            _check(self._size)
-        return message
+        first, self._first = self._first, None
+        return first if first is not None else await self._receive()
 
-    def check_announced(self, length: str | None) -> None:
-        if length is not None and length.isdecimal():
-            _check(int(length))
+
+def _check_announced(length: str | None) -> None:
+    if length is not None and length.isdecimal():
+        _check(int(length))
 
 
 def _check(size: int) -> None:
@@ -94,11 +111,9 @@ class _Answer:
         self._send = send
         self._request_id = request_id
         self.status = 500
-        self.began = False
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            self.began = True
             self.status = message["status"]
             MutableHeaders(scope=message)["X-Request-ID"] = self._request_id
         await self._send(message)
@@ -111,4 +126,7 @@ def _id_from(headers: Headers) -> str:
 
 def _route(scope: Scope) -> str:
     """Return the route's template, so that ids never become label values."""
-    return getattr(scope.get("route"), "path", "unmatched")
+    if "route" not in scope:
+        return "unmatched"
+    names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
+    return "/".join(names.get(step, step) for step in scope["path"].split("/"))

@@ -3,7 +3,8 @@
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import TypeAdapter
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from memory_server.api.dependencies import caller, services
 from memory_server.api.schemas.turns import TurnBody, TurnReceipt
@@ -30,9 +31,19 @@ async def record_turn(request: Request) -> Response:
     # A page of another site can only post to a local server without asking as plain text.
     if not request.headers.get("content-type", "").startswith("application/json"):
         raise InvalidRequest("send the turn as JSON, with Content-Type: application/json")
-    body = TurnBody.model_validate_json(await request.body())
+    body = _parsed(await request.body())
     scope = found.owner(user_id=body.user_id, agent_id=body.agent_id)
     turn = await services(request).recording.record(scope, body.turn())
     return Response(
         TurnReceipt.of(turn).model_dump_json(), status_code=201, media_type="application/json"
     )
+
+
+def _parsed(body: bytes) -> TurnBody:
+    try:
+        return TurnBody.model_validate_json(body)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RequestValidationError(
+            [{**problem, "loc": ("body", *problem["loc"])} for problem in problems]
+        ) from None

@@ -1,0 +1,123 @@
+from typing import Any
+
+import httpx
+import pytest
+
+FLAT = "/api/v1/memory"
+KINDS = ["semantic", "episodic", "taxonomic", "procedural"]
+
+
+@pytest.fixture
+async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """A caller of a server that knows one thing of each kind about the copper pump."""
+    said = "the copper pump leaks"
+    bodies: dict[str, dict[str, Any]] = {
+        "semantic": {"label": "pump", "text": said, "metadata": {"tier": "gold"}},
+        "episodic": {"title": "Leak", "content": said, "session_id": "s1"},
+        "taxonomic": {"domain": "plant", "term": "pump", "definition": said},
+        "procedural": {
+            "procedure": "seal",
+            "description": "d",
+            "content": said,
+            "tags": ["ops"],
+        },
+    }
+    for kind, body in bodies.items():
+        await client.post(f"{FLAT}/{kind}", json=body | {"user_id": "ana"})
+    return client
+
+
+async def found(client: httpx.AsyncClient, path: str = "search", **body: Any) -> list[Any]:
+    answer = await client.post(f"{FLAT}/{path}", json={"query": "copper pump"} | body)
+    assert answer.status_code == 200, answer.text
+    memories: list[Any] = answer.json()["memories"]
+    return memories
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_chunk_has_exactly_the_shape_that_clients_check(
+    client: httpx.AsyncClient, kind: str
+) -> None:
+    [chunk] = await found(client, type=kind)
+
+    assert set(chunk) == {
+        "id",
+        "content",
+        "source",
+        "timestamp",
+        "embedding",
+        "similarity_score",
+        "metadata",
+    }
+    assert (chunk["source"], chunk["embedding"]) == (kind, None)
+    assert 0 < chunk["similarity_score"] <= 1
+    assert (chunk["metadata"]["org_id"], chunk["metadata"]["user_id"]) == ("acme", "ana")
+    assert ("metadata" in chunk["metadata"]) is (kind == "semantic")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_native_route_finds_the_same(client: httpx.AsyncClient, kind: str) -> None:
+    assert await found(client, f"retrieval/{kind}") == await found(client, type=kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_nothing_found_is_an_empty_list(client: httpx.AsyncClient, kind: str) -> None:
+    assert await found(client, type=kind, user_id="ghost") == []
+
+
+async def test_a_term_is_shown_with_its_domain(client: httpx.AsyncClient) -> None:
+    assert (await found(client, type="taxonomic"))[0]["content"].startswith("plant/pump: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrowing", "count"),
+    [
+        ("episodic", {"session_id": "s1"}, 1),
+        ("episodic", {"session_id": "s2"}, 0),
+        ("episodic", {"session_id": ""}, 1),
+        ("semantic", {"session_id": "s2"}, 1),
+        ("taxonomic", {"domain": "plant"}, 1),
+        ("taxonomic", {"domain": "office"}, 0),
+        ("procedural", {"tags": ["ops", "x"]}, 1),
+        ("procedural", {"tags": ["x"]}, 0),
+        ("procedural", {"tags": None}, 1),
+        ("semantic", {"metadata_filter": {"metadata.tier": "gold"}}, 1),
+        ("semantic", {"metadata_filter": {"metadata.tier": "Gold"}}, 0),
+        ("semantic", {"similarity_threshold": 1.1}, 0),
+        ("semantic", {"visibility": "org"}, 0),
+        ("semantic", {"mode": "text"}, 1),
+    ],
+)
+async def test_a_search_is_narrowed(
+    client: httpx.AsyncClient, kind: str, narrowing: dict[str, Any], count: int
+) -> None:
+    assert len(await found(client, type=kind, **narrowing)) == count
+
+
+async def test_an_undeclared_filter_is_told_about(client: httpx.AsyncClient) -> None:
+    body = {"type": "semantic", "query": "pump", "metadata_filter": {"tier": "gold"}}
+
+    answer = (await client.post(f"{FLAT}/search", json=body)).json()
+
+    assert answer["memories"] == []
+    assert "did you mean metadata.tier" in answer["warnings"][0]
+
+
+@pytest.mark.parametrize("body", [{"type": "nonsense"}, {"type": "stm"}, {}, {"top_k": 1001}])
+async def test_a_search_that_is_not_possible_is_refused_but_never_called_missing(
+    client: httpx.AsyncClient, body: dict[str, Any]
+) -> None:
+    answer = await client.post(f"{FLAT}/search", json={"query": "q", "type": None} | body)
+
+    assert answer.status_code == 422
+
+
+async def test_ten_procedures_are_enough_unless_more_are_asked_for(
+    client: httpx.AsyncClient,
+) -> None:
+    for number in range(11):
+        body = {"procedure": f"p{number}", "description": "d", "content": f"copper pump {number}"}
+        await client.post(f"{FLAT}/procedural", json=body | {"user_id": "ana"})
+
+    assert len(await found(client, type="procedural")) == 10
+    assert len(await found(client, type="procedural", top_k=12)) == 12
