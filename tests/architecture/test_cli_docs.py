@@ -1,0 +1,107 @@
+"""docs/reference/cli.md says what the commands say.
+
+`python -m tests.architecture.test_cli_docs` writes it anew.
+"""
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from agentengine_cli.errors import ExitCode
+from agentengine_cli.filelog import LEVELS
+from agentengine_cli.main import app, main
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+INTRODUCTION = """# The command line
+
+Every command answers on stdout and says everything else on stderr. With `--json` stdout gets
+exactly one JSON document, nothing is ever asked, and a failure is one JSON object on stderr:
+`{"error": {"code", "message", "hint", "problems"?, "warnings"?}}`.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | failed, or refused |
+| 2 | wrong usage; nothing was changed |
+| 130 | interrupted |
+
+| variable | meaning |
+|---|---|
+| `AGENTENGINE_NO_LOG` | `1`, `true`, `yes` or `on`: keep no log |
+| `AGENTENGINE_LOG_FILE` | where the log goes; default `~/.local/state/agentengine/agentengine.log`, below `XDG_STATE_HOME` if that is set |
+| `AGENTENGINE_LOG_LEVEL` | `error`, `warn`, `info` (default) or `debug` |
+| `AGENTENGINE_LOG_MAX_FILES` | how many files of a megabyte are kept, 3 by default |
+| `AGENTENGINE_CLIENT_ID`, `AGENTENGINE_CLIENT_SECRET` | the service account `invoke` speaks as |
+| `AGENTENGINE_OWNER_TOKEN` | administers a server that runs somewhere else |
+| `NO_COLOR` | no colours |
+
+The same names with the older prefix `AGENTIC_` are read too; the newer one wins.
+
+This page is written by the commands themselves: `python -m tests.architecture.test_cli_docs`.
+"""  # noqa: E501 - rows of a table
+
+
+def paths() -> Iterator[tuple[str, ...]]:
+    """Yield every command and group, as words after `agentengine`."""
+    root = typer.main.get_command(app)
+    waiting: list[tuple[tuple[str, ...], object]] = [((), root)]
+    while waiting:
+        words, command = waiting.pop(0)
+        yield words
+        below = getattr(command, "commands", {})
+        waiting[:0] = [((*words, name), sub) for name, sub in below.items() if not sub.hidden]
+
+
+def help_of(words: tuple[str, ...]) -> str:
+    """Return what a command says about itself, as on a terminal of 100 columns."""
+    said = io.StringIO()
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "100"
+    try:
+        with contextlib.redirect_stdout(said):
+            assert main([*words, "--help"], {}) == ExitCode.OK
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    return said.getvalue().strip()
+
+
+def page() -> str:
+    """Return the whole reference."""
+    chapters = [
+        f"{'##' if len(words) < 2 else '###'} {' '.join(('agentengine', *words))}\n\n"
+        f"```text\n{help_of(words)}\n```\n"
+        for words in paths()
+    ]
+    return "\n".join([INTRODUCTION, *chapters])
+
+
+def test_the_reference_says_what_the_commands_say() -> None:
+    fresh = "write it anew with python -m tests.architecture.test_cli_docs"
+
+    assert PAGE.read_text(encoding="utf-8") == page(), fresh
+
+
+@pytest.mark.parametrize("words", list(paths()), ids=" ".join)
+def test_every_command_says_what_it_is_for_within_its_page(words: tuple[str, ...]) -> None:
+    purpose = help_of(words).split("\n\n")[1].strip()
+
+    assert purpose.split("\n")[0][0].isupper()
+    assert max(len(line) for line in help_of(words).splitlines()) <= 100
+
+
+def test_the_page_names_every_exit_code_and_log_level() -> None:
+    for code in ExitCode:
+        assert f"| {code.value} |" in INTRODUCTION
+    for level in LEVELS:
+        assert f"`{level}`" in INTRODUCTION
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
