@@ -76,14 +76,14 @@ def status(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = F
         else (plane_here(ctx))
     )
     found = plane.status()
-    for warning in found.warnings:
-        output.warning(warning)
     document = stack_document(found)
     if output.as_json:
         output.document(document)
         return
     output.result(f"status: {document['status']}")
     output.table(document["services"], columns=("name", "status", "url"))
+    for warning in found.warnings:
+        output.warning(warning)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from agentengine_cli.context import current
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import Applied, ControlPlane
 from agentengine_cli.control.report import status_document, status_lines
+from agentengine_cli.control.status import Status
 from agentengine_cli.errors import CliError
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.output import Output
@@ -164,14 +165,18 @@ def status(
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    found = targeted_plane(ctx, options).status()
-    for warning in found.warnings:
-        output.warning(warning)
+    show_status(output, targeted_plane(ctx, options).status())
+
+
+def show_status(output: Output, status: Status) -> None:
+    """Show the state first, then what deserves attention."""
     if output.as_json:
-        output.document(status_document(found))
+        output.document(status_document(status))
         return
-    for line in status_lines(found):
+    for line in status_lines(status):
         output.result(line)
+    for warning in status.warnings:
+        output.warning(warning)
 
 
 def load(path: Path) -> ProjectConfig:
@@ -252,8 +257,7 @@ def _show_applied(output: Output, applied: Applied, *, dry_run: bool) -> None:
         return
     if not applied.reasons:
         output.result("nothing to apply: the configuration is applied already")
-    for line in status_lines(status):
-        output.result(line)
+    show_status(output, status)
 
 
 def _short(digest: str) -> str:

@@ -39,8 +39,6 @@ def status(
     )
     plane = targeted_plane(ctx, options)
     found = plane.status()
-    for warning in found.warnings:
-        output.warning(warning)
     if output.as_json:
         output.document({"stack": stack_document(found), "memory": status_document(found)})
         return
@@ -48,6 +46,8 @@ def status(
     output.result(f"stack: {stack_document(found)['status']}")
     for line in status_lines(found):
         output.result(f"memory {line}")
+    for warning in found.warnings:
+        output.warning(warning)
     if verbose:
         output.result(f"state directory: {plane.state.path}")
         output.result(f"log: {plane.state.log}")

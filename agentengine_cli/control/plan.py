@@ -22,6 +22,13 @@ class UpgradeRefused(CliError):
     """The installed version is not known to be newer than the running one."""
 
 
+_WORDS = {
+    State.STOPPED: "is stopped",
+    State.CRASHED: "crashed",
+    State.NOT_PROVISIONED: "was never started",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyRequest:
     """What the caller of an apply asked for."""
@@ -51,7 +58,7 @@ def reasons_to_start(status: Status, wanted: Wanted, request: ApplyRequest) -> S
     """Return why the server must be started or restarted; empty when it may stay as it is."""
     record = status.record
     if record is None or not status.state.is_running:
-        return (f"the server is {_words(status.state)}",)
+        return (f"the server {_WORDS[status.state]}",)
     running = status.body.get("version")
     conditions = (
         (record.config_digest != wanted.digest, "the stored configuration is not applied yet"),
@@ -66,10 +73,6 @@ def reasons_to_start(status: Status, wanted: Wanted, request: ApplyRequest) -> S
         (request.force, "--force"),
     )
     return tuple(reason for holds, reason in conditions if holds)
-
-
-def _words(state: State) -> str:
-    return "not provisioned" if state is State.NOT_PROVISIONED else state.value
 
 
 def check_upgrade(running: str | None, installed: str, *, force: bool) -> None:
@@ -106,17 +109,6 @@ def check_embedding_space(
         hint="Keep the model the store was built with, or start over with an empty store: "
         "agentengine dev clean (this deletes every memory)",
     )
-
-
-COUNTED = frozenset({"turns", "memories", "snapshots", "vectors"})
-
-
-def counts_nothing(store: object) -> bool:
-    """Whether the store's part of the readiness document says that it holds nothing."""
-    if not isinstance(store, Mapping):
-        return False
-    counts = [value for name, value in store.items() if name in COUNTED]
-    return bool(counts) and not any(counts)
 
 
 def effective(document: Mapping[str, Any], *, local_models: bool) -> dict[str, Any]:

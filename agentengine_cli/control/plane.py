@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentengine_cli.control import addresses, environment, plan
+from agentengine_cli.control import addresses, environment, plan, readiness
 from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
@@ -277,7 +277,9 @@ class ControlPlane:
     def _store_is_empty(self, before: Status) -> bool:
         if self.key_sources().find("MONGODB_URI") is None and not any(self.state.data.iterdir()):
             return True
-        return plan.counts_nothing(before.body.get("store"))
+        running = readiness.vectors(before.body)
+        stopped = before.record.vectors if before.record and not before.state.is_running else None
+        return 0 in {running, stopped}
 
     def _check_version(self, request: ApplyRequest, before: Status) -> Sequence[str]:
         if not request.upgrade:

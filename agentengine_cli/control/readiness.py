@@ -63,6 +63,13 @@ def probe(record: ServerRecord) -> Answer:
     return interpret(body, record.instance_id)
 
 
+def vectors(body: Mapping[str, Any]) -> int | None:
+    """Return how many vectors the store holds, if the readiness document says so."""
+    search = body.get("search")
+    count = search.get("vectors") if isinstance(search, dict) else None
+    return count if isinstance(count, int) else None
+
+
 def interpret(text: str | bytes, instance_id: str) -> Answer:
     """Read an answer; one without our instance id is another program's."""
     try:

@@ -63,9 +63,9 @@ class Rollout:
 
     def _replace(self, delivery: Delivery, port: Callable[[], int]) -> ServerRecord:
         """End the old server and start the new one, or leave things as they were."""
+        # First, because a full disk must not cost the running server.
+        self.server.state.deliver(delivery)
         try:
-            # First, because a full disk must not cost the running server.
-            self.server.state.deliver(delivery)
             self._end_old()
             return self.server.start(delivery, port=port(), sources=self.sources)
         except CliError as error:

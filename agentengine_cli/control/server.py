@@ -10,7 +10,7 @@ from agentengine_cli.control import addresses, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_by_environment
-from agentengine_cli.control.readiness import Answer, Prober, Voice
+from agentengine_cli.control.readiness import Answer, Prober, Voice, vectors
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
 from memory_server import project_config
@@ -119,7 +119,9 @@ class Server:
         if not process.is_running:
             return False
         # First written down, so that an interrupted stop does not look like a crash.
-        self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
+        held = vectors(self.prober(record).body)
+        stopping = replace(record, stopped_at=self.clock.now().isoformat(), vectors=held)
+        self.state.record_server(stopping)
         self._end(process)
         return True
 

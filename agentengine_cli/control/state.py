@@ -77,6 +77,8 @@ class ServerRecord:
     exit_code: int | None = None
     """Negative: the signal. Known only when a command was watching."""
     crashed: bool = False
+    vectors: int | None = None
+    """How many vectors the store held when it was stopped, if that is known."""
     log_offset: int = 0
     """Where this process's output begins in the log, in bytes."""
 
@@ -182,8 +184,8 @@ class StateDirectory:
             "at": delivery.at,
             "local_models": delivery.local_models,
         }
-        write_json(self.path / "delivery.json", record)
         write_json(self.delivered, delivery.document)
+        write_json(self.path / "delivery.json", record)
 
     def withdraw(self) -> None:
         """Take the delivered configuration back: none was ever applied."""

@@ -10,6 +10,8 @@ import pytest
 
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.plane import ControlPlane
+from agentengine_cli.control.readiness import Answer, Voice, probe
+from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.stack import find
 from memory_server import project_config
 
@@ -19,18 +21,24 @@ LOCAL = "{provider: local}"
 
 
 class HastyClock(SystemClock):
-    """The machine's clock for everybody but time limits, which a hundred waits use up."""
+    """The machine's clock until the server has answered; from then on every wait is a long one."""
 
-    def __init__(self, limit_seconds: float) -> None:
-        self._step = limit_seconds / 100
-        self._hurried = 0.0
+    def __init__(self, *, hurries: bool = False) -> None:
+        self.hurries = hurries
+        self._skipped = 0.0
 
     def monotonic(self) -> float:
-        return self._hurried
+        return super().monotonic() + self._skipped
 
     def sleep(self, seconds: float) -> None:
-        self._hurried += self._step
+        self._skipped += 30 if self.hurries else 0
         super().sleep(0.02)
+
+    def prober(self, record: ServerRecord) -> Answer:
+        """Ask the server, and hurry only while it answers."""
+        answer = probe(record)
+        self.hurries = answer.voice is not Voice.SILENT
+        return answer
 
 
 @dataclass
@@ -48,6 +56,11 @@ class Bench:
         self.planes.append(plane)
         return plane
 
+    def hasty_plane(self) -> ControlPlane:
+        """Return one whose time limits pass at once when the server has answered."""
+        clock = HastyClock()
+        return self.plane(clock=clock, prober=clock.prober)
+
     def configure(self, level: str = "info", *, embedding: str = LOCAL, llm: str = LOCAL) -> None:
         """Store a configuration; its log level says how the stand-in behaves."""
         text = CONFIG.format(level=level, embedding=embedding, llm=llm)
@@ -61,4 +74,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     made = Bench(tmp_path)
     (tmp_path / "project-config.yaml").write_text("memory: {}\n")
     yield made
+    if record := made.plane().state.server():
+        record.process.kill()
     made.plane().stop()

@@ -2,7 +2,7 @@
 
 How it behaves is decided by the configuration delivered to it, in the key `log_level`:
 info ready; debug starting; warning blocked for ever; error exits at once; critical serves under
-another instance's name and ignores SIGTERM.
+another instance's name and ignores SIGTERM. Every file in its data directory is a vector.
 """
 
 import argparse
@@ -29,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
             "instance_id": "other" if stranger else os.environ["AGENTENGINE_INSTANCE_ID"],
             "pid": os.getpid(),
             "environment": dict(os.environ),
-            "store": {"turns": int("VOYAGE_API_KEY" in os.environ)},
+            "search": {"vectors": len(list(Path(os.environ["AGENTENGINE_DATA_DIR"]).iterdir()))},
         }
         self.send_response(200 if status == "ready" else 503)
         self.end_headers()

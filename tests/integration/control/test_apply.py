@@ -1,9 +1,13 @@
+import contextlib
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentengine_cli.control.environment import KeyMissing
+from agentengine_cli.control.files import StateUnwritable
 from agentengine_cli.control.lock import LockHeld
 from agentengine_cli.control.plan import ApplyRequest, EmbeddingSpaceChanged
 from agentengine_cli.control.plane import NothingStored, NotReady
@@ -106,7 +110,7 @@ def test_changed_secret_is_told_and_makes_an_apply_restart(bench: Bench) -> None
 
 
 def test_other_embedding_space_is_refused_once_the_store_holds_something(bench: Bench) -> None:
-    (bench.directory / ".env").write_text("VOYAGE_API_KEY=full\n")
+    (bench.directory / ".env").write_text("VOYAGE_API_KEY=v\n")
     bench.configure()
     running = bench.plane().apply(WAIT).status
     (bench.plane().state.data / "memory.db").touch()
@@ -116,6 +120,24 @@ def test_other_embedding_space_is_refused_once_the_store_holds_something(bench: 
         bench.plane().apply(WAIT)
 
     assert bench.plane().status().pid == running.pid
+
+
+@pytest.mark.parametrize(("vectors", "refused"), [(0, False), (1, True)])
+def test_stopped_server_is_remembered_to_have_been_empty(
+    bench: Bench, vectors: int, refused: bool
+) -> None:
+    (bench.directory / ".env").write_text("VOYAGE_API_KEY=v\n")
+    bench.configure()
+    bench.plane().apply(WAIT)
+    for number in range(vectors):
+        (bench.plane().state.data / str(number)).touch()
+    bench.plane().stop()
+    (bench.plane().state.data / "memory.db").touch()
+    bench.configure(embedding="{provider: voyage, model: voyage-4-large, dimension: 1024}")
+
+    expected = pytest.raises(EmbeddingSpaceChanged) if refused else contextlib.nullcontext()
+    with expected:
+        bench.plane().apply(WAIT)
 
 
 def test_other_embedding_space_is_fine_while_the_store_is_empty(bench: Bench) -> None:
@@ -130,7 +152,7 @@ def test_other_embedding_space_is_fine_while_the_store_is_empty(bench: Bench) ->
 def test_server_that_ends_at_once_leaves_nothing_applied(bench: Bench) -> None:
     bench.configure("error")
 
-    with pytest.raises(StartFailed, match="exit code 3.*cannot open the store.*stays pending"):
+    with pytest.raises(StartFailed, match=r"exit code 3.*cannot open the store.*stays pending"):
         bench.plane().apply(ApplyRequest())
 
     status = bench.plane().status()
@@ -158,8 +180,8 @@ def test_blocked_configuration_does_not_replace_a_ready_one(bench: Bench, wait: 
     before = bench.plane().apply(WAIT).status
     bench.configure("warning")
 
-    with pytest.raises(StartFailed, match="the model is missing.*runs again"):
-        bench.plane(clock=HastyClock(60)).apply(ApplyRequest(wait=wait))
+    with pytest.raises(StartFailed, match=r"the model is missing.*runs again"):
+        bench.hasty_plane().apply(ApplyRequest(wait=wait))
 
     after = bench.plane().status()
     assert (after.state, after.applied, after.pending) == (State.READY, before.applied, True)
@@ -169,7 +191,7 @@ def test_waiting_in_vain_names_the_last_reason_and_keeps_the_server(bench: Bench
     bench.configure("warning")
 
     with pytest.raises(NotReady, match="300 seconds: blocked: embedding: the model is missing"):
-        bench.plane(clock=HastyClock(300)).apply(WAIT)
+        bench.hasty_plane().apply(WAIT)
 
     status = bench.plane().status()
     assert status.state is State.BLOCKED
@@ -179,7 +201,7 @@ def test_waiting_in_vain_names_the_last_reason_and_keeps_the_server(bench: Bench
 def test_slow_server_is_not_waited_for_unless_asked(bench: Bench) -> None:
     bench.configure("debug")
 
-    applied = bench.plane(clock=HastyClock(10)).apply(ApplyRequest())
+    applied = bench.hasty_plane().apply(ApplyRequest())
 
     assert (applied.status.state, applied.status.pending) == (State.STARTING, False)
 
@@ -189,17 +211,17 @@ def test_progress_is_reported_while_waiting(bench: Bench) -> None:
     said: list[str] = []
 
     with pytest.raises(NotReady):
-        bench.plane(clock=HastyClock(300)).apply(WAIT, said.append)
+        bench.hasty_plane().apply(WAIT, said.append)
 
     assert said[-1] == "blocked: embedding: the model is missing"
 
 
 def test_second_apply_waits_and_then_names_the_first(bench: Bench) -> None:
     bench.configure()
-    plane = bench.plane(clock=HastyClock(10))
+    plane = bench.plane()
 
     with plane.state.operation(plane.clock), pytest.raises(LockHeld, match="process"):
-        bench.plane(clock=HastyClock(10)).apply(WAIT)
+        bench.plane(clock=HastyClock(hurries=True)).apply(WAIT)
 
 
 def test_program_that_cannot_be_started_leaves_nothing_applied(bench: Bench) -> None:
@@ -222,3 +244,22 @@ def test_program_that_cannot_be_started_does_not_cost_the_running_server(bench: 
 
     assert bench.plane().status().state is State.STOPPED
     assert bench.plane().restart().state is State.READY
+
+
+def test_full_disk_does_not_cost_the_running_server(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.configure()
+    before = bench.plane().apply(WAIT).status
+    bench.configure("debug")
+
+    with monkeypatch.context() as patch, pytest.raises(StateUnwritable, match="No space left"):
+        patch.setattr(os, "fsync", _disk_is_full)
+        bench.plane().apply(WAIT)
+
+    after = bench.plane().status()
+    assert (after.pid, after.state, after.pending) == (before.pid, State.READY, True)
+
+
+def _disk_is_full(_: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")

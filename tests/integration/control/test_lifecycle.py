@@ -21,7 +21,7 @@ from agentengine_cli.control.secrets import SecretScope
 from agentengine_cli.control.status import State
 from agentengine_cli.errors import ServerNotRunning
 from memory_server import project_config
-from tests.integration.control.conftest import STAND_IN, Bench, HastyClock
+from tests.integration.control.conftest import STAND_IN, Bench
 
 WAIT = ApplyRequest(wait=True)
 APPLY = """
@@ -40,13 +40,12 @@ except KeyboardInterrupt:
 
 def started(bench: Bench, level: str = "info") -> ControlPlane:
     bench.configure(level)
-    plane = bench.plane()
-    plane.apply(ApplyRequest(wait=level == "info"))
-    return plane
+    bench.hasty_plane().apply(ApplyRequest(wait=level == "info"))
+    return bench.plane()
 
 
 def apply_in_another_process(bench: Bench) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", APPLY, str(bench.directory), *STAND_IN],
         stdout=subprocess.PIPE,
         text=True,
@@ -74,7 +73,7 @@ def test_killed_server_is_a_crash_and_an_apply_starts_it_again(bench: Bench) -> 
     assert not status.pending
 
     again = bench.plane().apply(WAIT)
-    assert again.reasons == ("the server is crashed",)
+    assert again.reasons == ("the server crashed",)
     assert again.status.url == first.url
 
 
@@ -98,7 +97,7 @@ def test_interrupted_apply_leaves_a_server_that_status_knows(bench: Bench) -> No
 
     status = bench.plane().status()
     assert status.state is State.BLOCKED
-    assert bench.plane(clock=HastyClock(1)).stop()
+    assert bench.plane().stop()
 
 
 def test_killed_command_leaves_no_lock_behind(bench: Bench) -> None:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from agentengine_cli.control.readiness import Voice, interpret
+from agentengine_cli.control.readiness import Voice, interpret, vectors
 from agentengine_cli.control.server import describe
 
 
@@ -19,6 +19,16 @@ def test_blocking_reasons_are_kept_in_order() -> None:
 
     assert describe(answer) == "blocked: store, key"
     assert not answer.is_ready
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [({"search": {"vectors": 3}}, 3), ({"search": {}}, None), ({"search": None}, None), ({}, None)],
+)
+def test_vectors_are_counted_only_when_the_server_says_so(
+    body: dict[str, object], expected: int | None
+) -> None:
+    assert vectors(body) == expected
 
 
 @pytest.mark.parametrize(
