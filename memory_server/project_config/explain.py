@@ -66,8 +66,7 @@ def explain(violation: Violation) -> Finding:
         return Finding(_repeated_item(violation), "is listed a second time: list each once")
     if violation.steps[-1:] == ("api_key_secret",):
         return Finding(violation.steps, _not_a_secret_name(violation.schema["enum"]))
-    say = _SENTENCES.get(violation.keyword, _not_valid)
-    return Finding(violation.steps, say(violation))
+    return Finding(violation.steps, _SENTENCES[violation.keyword](violation))
 
 
 def nearest(name: object, allowed: Iterable[object]) -> str | None:
@@ -194,10 +193,6 @@ def _too_long(violation: Violation) -> str:
 
 def _reserved(violation: Violation) -> str:
     return f"is a reserved name; reserved are {listed(violation.demand['enum'])}"
-
-
-def _not_valid(violation: Violation) -> str:
-    return "is not valid here"
 
 
 _SENTENCES: Mapping[str, Callable[[Violation], str]] = {

@@ -123,6 +123,7 @@ def test_another_embedding_space_is_told_with_both_names(
         ),
         ({"log_level": "info"}, {"log_level": "info"}, []),
         ({"voyage": {}}, {}, []),
+        ({"a": 1}, {"a": 1.0}, ["memory.a: 1 -> 1.0"]),
         (None, {}, []),
     ],
 )

@@ -94,6 +94,10 @@ def test_ordinary_names_and_addresses_are_no_credentials(text: str) -> None:
     read(f"memory: {{}}\nother: '{text}'")
 
 
+def test_a_bearer_token_stands_on_the_line_of_its_word() -> None:
+    assert credential_kind("auth_header: bearer\nbackground_extraction_since_2024: 1") is None
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -97,6 +97,11 @@ def test_an_editor_with_the_schema_sees_the_same_rules(
             "local, openai, anthropic, gemini, cerebras (an OpenAI-compatible endpoint works",
         ),
         (
+            f"memory: {{voyage: {{model: {'model-' * 50}}}}}",
+            "memory.voyage.model",
+            "must be at most 200 characters, is 300",
+        ),
+        (
             "memory: {extraction_llm: {provider: google}}",
             "memory.extraction_llm.provider",
             "did you mean gemini?",

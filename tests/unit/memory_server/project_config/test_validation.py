@@ -33,7 +33,7 @@ from tests.unit.memory_server.project_config.reading import FILE, only, problems
         ("memory: {on: 1}", "memory.on", "unknown key"),
         ('memory: {"": 1}', "memory.(empty name)", "unknown key"),
         ('memory: {"a\\nb": 1}', "memory.(unprintable name)", "unknown key"),
-        ("memry: {}", "memory", "there is no `memory:` key"),
+        ("other: {}", "memory", "there is no `memory:` key"),
         ("memry: {}", "memory", "did you mean it by `memry`?"),
         ("memory: {embedding: {}}", "memory.embedding.provider", "is required here"),
         (
