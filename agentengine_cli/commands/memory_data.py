@@ -1,4 +1,4 @@
-"""memory import, show, flush, jobs and retry: what the memory server holds and works on."""
+"""memory import, show, flush, jobs, retry, erase: what the memory server holds and works on."""
 
 import asyncio
 import sys
@@ -13,7 +13,7 @@ from agentengine_cli import connection, memory_text
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
-from agentengine_cli.options import JsonOption
+from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.progress import Progress, Status
 from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
 from agentengine_cli.turn_import import Tally, send
@@ -36,6 +36,7 @@ def register(memory_app: typer.Typer) -> None:
     memory_app.command("flush")(flush)
     memory_app.command("jobs")(jobs)
     memory_app.command("retry")(retry)
+    memory_app.command("erase")(erase)
 
 
 def import_turns(
@@ -348,3 +349,25 @@ async def _retry_all(client: "MemoryServerClient") -> Sequence[str]:
     for job_id in ids:
         await client.retry_job(job_id)
     return ids
+
+
+def erase(
+    ctx: typer.Context, user_id: UserOption, yes: YesOption = False, as_json: JsonOption = False
+) -> None:
+    """Remove everything of a user for good: turns, memories, their history and waiting work.
+
+    agentengine memory erase --user-id ana
+    """
+    context = current(ctx)
+    server = connection.local(context)
+    context.output.confirm(f"Erase everything of {user_id} for good?", yes=yes)
+
+    async def work() -> Any:
+        async with server.client(server.administrator) as client:
+            return await client.erase(user_id)
+
+    erased = run(work())
+    if as_json:
+        context.output.document({"user_id": user_id, **erased})
+    else:
+        context.output.record({"erased": user_id, **erased["deleted"]})

@@ -105,6 +105,11 @@ class _Routes:
                 return JSONResponse(job)
         return failure(404, "JOB_NOT_FOUND", "No job has that id.")
 
+    async def erase(self, request: Request) -> Response:
+        kept = [m for m in self.state.memories if m["user_id"] != request.query_params["user_id"]]
+        gone, self.state.memories = len(self.state.memories) - len(kept), kept
+        return JSONResponse({"deleted": {"memories": gone}})
+
     async def token(self, request: Request) -> Response:
         form = await request.form()
         self.state.bodies.append(dict(form))
@@ -198,6 +203,7 @@ def _app(state: StandIn) -> Starlette:
             routes.watched("/api/v1/admin/flush", routes.flush, "POST"),
             routes.watched("/api/v1/admin/jobs", routes.jobs, "GET"),
             routes.watched("/api/v1/admin/jobs/{id}/retry", routes.retry, "POST"),
+            routes.watched("/api/v1/admin/scope", routes.erase, "DELETE"),
             routes.watched("/api/v1/oauth/token", routes.token, "POST"),
             routes.watched(accounts, routes.accounts, "GET", "POST"),
             routes.watched(account, routes.account, "GET", "DELETE"),

@@ -194,6 +194,22 @@ def test_a_retry_needs_one_job_or_all(cli: Cli, stack: Path, arguments: tuple[st
     assert cli("memory", "retry", *arguments).code == 2
 
 
+def test_a_user_is_erased_and_what_went_is_counted(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.memories = [a_memory(), a_memory(user_id="bob")]
+
+    ran = cli("memory", "erase", "--user-id", "ana", "--yes", "--json")
+
+    assert ran.json == {"user_id": "ana", "deleted": {"memories": 1}}
+    assert [memory["user_id"] for memory in server.memories] == ["bob"]
+
+
+def test_nobody_is_erased_without_being_asked(cli: Cli, stack: Path, server: StandIn) -> None:
+    ran = cli("memory", "erase", "--user-id", "ana")
+
+    assert (ran.code, server.seen) == (1, [])
+    assert "--yes" in ran.err
+
+
 def test_without_a_running_server_the_way_to_one_is_named(cli: Cli, home: Path) -> None:
     (home / "project-config.yaml").write_text("memory_only: true\n")
 
