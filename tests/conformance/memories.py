@@ -104,17 +104,14 @@ async def found(store: Store, scope: Any = None, **query: Any) -> list[str]:
 
 def changed(memory: Memory, **changes: Any) -> Memory:
     """Return a memory in a new version."""
-    return replace(
-        memory,
-        **{
-            "body": a_fact(text="Ana lives in Porto"),
-            "version": memory.version + 1,
-            "revision": memory.revision + 1,
-            "updated_at": LATER,
-            "valid_from": LATER,
-        }
-        | changes,
-    )
+    values: dict[str, Any] = {
+        "body": a_fact(text="Ana lives in Porto"),
+        "version": memory.version + 1,
+        "revision": memory.revision + 1,
+        "updated_at": LATER,
+        "valid_from": LATER,
+    }
+    return replace(memory, **values | changes)
 
 
 class MemoriesContract:

@@ -14,7 +14,7 @@ from memory_server.ports.store import Store
 from tests.clock import START
 from tests.factories import PROJECT, SESSION, SPACE, a_scope, a_turn, a_vector
 
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "role": Role.TOOL,
     "content": "naïve ☕ 東京\n'quoted' \"twice\"",
     "agent_id": "planner",

@@ -138,8 +138,11 @@ def scope_token(project_id: str, source: Source, *, past: bool, field: str, valu
     return str(int.from_bytes(blake2b(named.encode(), digest_size=8).digest()))
 
 
-TOKEN_FIELDS = ("project_id", "user_id", "session_id")
-"""Fields of a scope that have a word of their own; the others are compared in the table."""
+TOKEN_FIELDS = ("session_id", "user_id", "project_id")
+"""Fields of a scope that have a word of their own, the narrowest first. All fields are compared
+in the table as well."""
+
+NOBODY = "0"
 
 
 def _link(connection: sqlite3.Connection, project_id: str, session_id: str, position: int) -> None:
@@ -198,17 +201,17 @@ def _values(document: Document) -> dict[str, Any]:
 def _tokens(document: Document) -> Iterable[str]:
     """Yield a word for each owner a search may name, for live searches and for those of the past.
 
-    Turns have no past.
+    Where a document is not to be found, the word is one that no search names: BM25 prefers short
+    documents, and all are equally long here. Turns have no past.
     """
-    pasts = {
-        State.LIVE: (False,) if document.source is Source.STM else (False, True),
-        State.PAST: (True,),
-        State.HIDDEN: (),
-    }[document.state]
-    for past in pasts:
+    for past in (False,) if document.source is Source.STM else (False, True):
+        found = document.state in ((State.LIVE, State.PAST) if past else (State.LIVE,))
         for field in TOKEN_FIELDS:
             value = getattr(document, field)
-            if value is not None:
-                yield scope_token(
+            yield (
+                scope_token(
                     document.project_id, document.source, past=past, field=field, value=value
                 )
+                if found and value is not None
+                else NOBODY
+            )

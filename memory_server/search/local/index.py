@@ -17,6 +17,9 @@ from memory_server.search.local.scan import nearest
 
 T = TypeVar("T")
 
+MOST_TERMS = 256
+"""Terms of one query that are looked for; a text pasted as a query has its first ones."""
+
 
 class Reader(Protocol):
     """Runs a query over one snapshot of the database, off the event loop."""
@@ -122,25 +125,24 @@ def _ids(
 
 
 def _match(selection: Selection, terms: Sequence[str]) -> str | None:
-    """Return the FTS5 query: every term is quoted, none is syntax. None: nothing to look for."""
+    """Return the FTS5 query: every term is quoted, none is syntax. None: nothing to look for.
+
+    Only the narrowest owner is named: BM25 counts the documents of every word in the query.
+    """
     quoted = [
         '"' + term.replace('"', '""').replace("\0", " ") + '"'
         for term in terms
         if any(character.isalnum() for character in term)
-    ]
+    ][:MOST_TERMS]
     if not quoted:
         return None
     conditions = dict(selection.scope.conditions())
-    owners = [
-        scope_token(
-            conditions["project_id"],
-            selection.source,
-            past=asks_the_past(selection),
-            field=field,
-            value=conditions[field],
-        )
-        for field in TOKEN_FIELDS
-        if field in conditions
-    ]
-    limits = " AND ".join(f'scope : "{owner}"' for owner in owners)
-    return f"{limits} AND {{body neighbours}} : ({' OR '.join(quoted)})"
+    field = next(field for field in TOKEN_FIELDS if field in conditions)
+    owner = scope_token(
+        conditions["project_id"],
+        selection.source,
+        past=asks_the_past(selection),
+        field=field,
+        value=conditions[field],
+    )
+    return f'scope : "{owner}" AND {{body neighbours}} : ({" OR ".join(quoted)})'

@@ -1,9 +1,11 @@
 """The SQLite store keeps every promise of the ports, in a file and in memory."""
 
 from tests.conformance.accounts import AccountsContract
+from tests.conformance.isolation import IsolationContract
 from tests.conformance.jobs import JobsContract
 from tests.conformance.memories import MemoriesContract
 from tests.conformance.snapshots import SnapshotsContract
+from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
 from tests.integration.storage.sqlite_stores import InFile, InMemory
 
@@ -45,4 +47,20 @@ class TestAccountsInFile(InFile, AccountsContract):
 
 
 class TestAccountsInMemory(InMemory, AccountsContract):
+    pass
+
+
+class TestStoreInFile(InFile, StoreContract, DurableStoreContract):
+    pass
+
+
+class TestStoreInMemory(InMemory, StoreContract):
+    pass
+
+
+class TestIsolationInFile(InFile, IsolationContract):
+    pass
+
+
+class TestIsolationInMemory(InMemory, IsolationContract):
     pass

@@ -1,0 +1,399 @@
+"""Nothing of one owner ever reaches another, through no method of any port."""
+
+import inspect
+import itertools
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memory_server.domain.chunk import Source
+from memory_server.domain.job import JobCounts, JobKind
+from memory_server.domain.memory import Memory
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.domain.turn import NewTurn, Turn
+from memory_server.errors import (
+    AccountNotFound,
+    AlreadyPromoted,
+    JobNotFound,
+    LeaseLost,
+    MemoryNotFound,
+    SnapshotNotFound,
+    VersionConflict,
+)
+from memory_server.ports.accounts import Accounts
+from memory_server.ports.jobs import Jobs
+from memory_server.ports.memories import Add, Erase, Memories, MemoryQuery, Replace
+from memory_server.ports.search import SearchIndex, Selection
+from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.store import Store
+from memory_server.ports.turns import Turns
+from tests.clock import START
+from tests.factories import (
+    PROJECT,
+    SESSION,
+    SPACE,
+    a_job,
+    a_memory,
+    a_scope,
+    a_snapshot,
+    a_term,
+    a_turn,
+    a_vector,
+    an_account,
+)
+
+PORTS = (Turns, Snapshots, Memories, Jobs, Accounts, SearchIndex, Store)
+
+LATER = START + timedelta(hours=1)
+FOREIGN = "bank"
+"""A project that must see nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What Ana has in her project."""
+
+    turn: Turn
+    memory: Memory
+    job: Any
+    failed_job: Any
+    snapshot: Any
+    account: Any
+
+
+async def fill(store: Store) -> Known:
+    """Give Ana one of everything."""
+    turn = await store.turns.append(a_turn(idempotency_key="k"), vector=a_vector(1), space=SPACE)
+    await store.turns.append(a_turn("Lisbon again"))
+    memory = a_memory(body=a_term(definition="Lisbon"), identity_key="i")
+    await store.memories.apply(PROJECT, [Add(memory=memory, vector=a_vector(1))], space=SPACE)
+    snapshot = a_snapshot(1, 1)
+    jobs = [a_job(), a_job(payload={"type": "episodic"})]
+    await store.snapshots.promote(snapshot, jobs)
+    job, failed = [await _claim(store) for _ in jobs]
+    await store.jobs.fail(failed, code="C", reason="r", now=START)
+    account = an_account()
+    await store.accounts.add(account)
+    return Known(
+        turn=turn,
+        memory=memory,
+        job=job,
+        failed_job=failed,
+        snapshot=snapshot,
+        account=account,
+    )
+
+
+async def _claim(store: Store) -> Any:
+    kinds = [JobKind.EXTRACT]
+    return await store.jobs.claim(worker="w", kinds=kinds, now=START, lease_until=LATER)
+
+
+async def fingerprint(store: Store) -> Any:
+    """Return all that Ana has."""
+    scope = a_scope()
+    everything = MemoryQuery(include_deleted=True, include_superseded=True)
+    words = await store.search.text(_selection(scope, Source.TAXONOMIC), ["lisbon"])
+    return (
+        await store.turns.run(PROJECT, SESSION, first_seq=1, last_seq=9),
+        await store.snapshots.session(PROJECT, SESSION),
+        await store.memories.find(scope, everything),
+        await store.jobs.list(PROJECT),
+        await store.accounts.list(PROJECT),
+        [hit.id for hit in words],  # how rare a word is may be counted over a whole index
+        await store.search.vector(_selection(scope, Source.STM), a_vector(1), SPACE),
+    )
+
+
+def _selection(scope: Scope, source: Source) -> Selection:
+    return Selection(scope=scope, source=source, limit=500)
+
+
+Attempt = Callable[[Store, Known, Scope], Awaitable[Any]]
+"""What a stranger tries; nothing must come of it."""
+
+
+@dataclass(frozen=True)
+class Try:
+    """An attempt, and either nothing or an error that comes of it."""
+
+    attempt: Attempt
+    refused: type[Exception] | None = None
+    by_user: bool = True
+    """Whether another user of the same project is a stranger here too."""
+
+
+def _changed(memory: Memory, scope: Scope) -> Memory:
+    return replace(memory, project_id=scope.project_id, revision=memory.revision + 1)
+
+
+TRIES: dict[str, Try] = {
+    "Turns.append": Try(lambda s, k, o: _append(s, k, o), by_user=False),
+    "Turns.recent": Try(lambda s, k, o: s.turns.recent(replace(o, session_id=SESSION), limit=9)),
+    "Turns.run": Try(
+        lambda s, k, o: s.turns.run(o.project_id, SESSION, first_seq=1, last_seq=9),
+        by_user=False,
+    ),
+    "Turns.get_many": Try(
+        lambda s, k, o: s.turns.get_many(o.project_id, [k.turn.id]), by_user=False
+    ),
+    "Turns.set_vectors": Try(
+        lambda s, k, o: s.turns.set_vectors(o.project_id, {k.turn.id: a_vector(0, 1)}, SPACE),
+        by_user=False,
+    ),
+    "Snapshots.session": Try(
+        lambda s, k, o: s.snapshots.session(o.project_id, SESSION), by_user=False
+    ),
+    "Snapshots.promote": Try(
+        lambda s, k, o: s.snapshots.promote(a_snapshot(2, 2, project_id=o.project_id), []),
+        AlreadyPromoted,
+        by_user=False,
+    ),
+    "Snapshots.get": Try(
+        lambda s, k, o: s.snapshots.get(o.project_id, k.snapshot.id),
+        SnapshotNotFound,
+        by_user=False,
+    ),
+    "Memories.get": Try(lambda s, k, o: s.memories.get(o, k.memory.id), MemoryNotFound),
+    "Memories.get_many": Try(lambda s, k, o: s.memories.get_many(o, [k.memory.id])),
+    "Memories.find": Try(
+        lambda s, k, o: s.memories.find(
+            o, MemoryQuery(include_deleted=True, include_superseded=True)
+        )
+    ),
+    "Memories.history": Try(lambda s, k, o: s.memories.history(o, k.memory.id), MemoryNotFound),
+    "Memories.domains": Try(lambda s, k, o: s.memories.domains(o)),
+    "Memories.apply": Try(
+        lambda s, k, o: s.memories.apply(
+            o.project_id, [Replace(memory=_changed(k.memory, o), former_id="stolen")]
+        ),
+        VersionConflict,
+        by_user=False,
+    ),
+    "Memories.apply (erase)": Try(
+        lambda s, k, o: s.memories.apply(o.project_id, [Erase(memory_id=k.memory.id)]),
+        MemoryNotFound,
+        by_user=False,
+    ),
+    "Memories.apply (settling)": Try(
+        lambda s, k, o: s.memories.apply(
+            o.project_id, [], settling=replace(k.job, project_id=o.project_id)
+        ),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.extend": Try(
+        lambda s, k, o: s.jobs.extend(replace(k.job, project_id=o.project_id), lease_until=LATER),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.save_progress": Try(
+        lambda s, k, o: s.jobs.save_progress(replace(k.job, project_id=o.project_id), {}),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.complete": Try(
+        lambda s, k, o: s.jobs.complete(
+            replace(k.job, project_id=o.project_id), result={}, now=START
+        ),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.retry": Try(
+        lambda s, k, o: s.jobs.retry(
+            replace(k.job, project_id=o.project_id), due_at=START, code="C", reason="r"
+        ),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.fail": Try(
+        lambda s, k, o: s.jobs.fail(
+            replace(k.job, project_id=o.project_id), code="C", reason="r", now=START
+        ),
+        LeaseLost,
+        by_user=False,
+    ),
+    "Jobs.requeue": Try(
+        lambda s, k, o: s.jobs.requeue(o.project_id, k.failed_job.id, due_at=START),
+        JobNotFound,
+        by_user=False,
+    ),
+    "Jobs.list": Try(lambda s, k, o: s.jobs.list(o.project_id), by_user=False),
+    "Jobs.counts": Try(lambda s, k, o: _counted(s, o), by_user=False),
+    "Jobs.enqueue": Try(lambda s, k, o: _enqueue(s, k, o), by_user=False),
+    "Accounts.add": Try(
+        lambda s, k, o: s.accounts.add(an_account(name=k.account.name, project_id=o.project_id)),
+        by_user=False,
+    ),
+    "Accounts.list": Try(lambda s, k, o: s.accounts.list(o.project_id), by_user=False),
+    "Accounts.put": Try(
+        lambda s, k, o: s.accounts.put(replace(k.account, project_id=o.project_id)),
+        AccountNotFound,
+        by_user=False,
+    ),
+    "SearchIndex.text": Try(lambda s, k, o: _search(s, o, "text")),
+    "SearchIndex.vector": Try(lambda s, k, o: _search(s, o, "vector")),
+    "Store.erase": Try(lambda s, k, o: _erased(s, o)),
+}
+
+NOT_SCOPED = {
+    "Snapshots.waiting": "the server's own schedule, over all projects",
+    "Snapshots.delete_promoted_turns": "the server's own schedule, over all projects",
+    "Snapshots.expire": "the server's own schedule, over all projects",
+    "Jobs.claim": "workers serve all projects",
+    "Jobs.next_due": "workers serve all projects",
+    "Accounts.find": "asked before the project is known; the account names it",
+    "Accounts.delete": "asked after the account was found",
+    "SearchIndex.describe": "sizes of the whole index",
+    "Store.open": "no data",
+    "Store.close": "no data",
+    "Store.ping": "no data",
+    "Store.describe": "sizes of the whole store",
+}
+"""Methods that take no scope, and why."""
+
+
+async def _append(store: Store, known: Known, stranger: Scope) -> None:
+    turn = a_turn(project_id=stranger.project_id, user_id=stranger.user_id, idempotency_key="k")
+    assert (await store.turns.append(turn)).id == turn.id != known.turn.id
+
+
+async def _enqueue(store: Store, known: Known, stranger: Scope) -> None:
+    job = a_job(project_id=stranger.project_id, key=known.job.key)
+    assert await store.jobs.enqueue([job]) == 1
+
+
+async def _counted(store: Store, stranger: Scope) -> None:
+    counts = await store.jobs.counts(stranger.project_id)
+    assert counts == JobCounts(queued=0, running=0, failed=0, done=0)
+
+
+async def _erased(store: Store, stranger: Scope) -> None:
+    assert not any((await store.erase(stranger)).values())
+
+
+async def _search(store: Store, stranger: Scope, leg: str) -> list[Any]:
+    found: list[Any] = []
+    for source, as_of in itertools.product(Source, (None, LATER)):
+        selection = replace(_selection(stranger, source), as_of=as_of)
+        if leg == "text":
+            found += await store.search.text(selection, ["lisbon"])
+        else:
+            found += await store.search.vector(selection, a_vector(1), SPACE)
+    return found
+
+
+def _methods() -> Iterator[str]:
+    for port in PORTS:
+        for name, member in vars(port).items():
+            if inspect.iscoroutinefunction(member):
+                yield f"{port.__name__}.{name}"
+
+
+def _strangers() -> Iterator[Any]:
+    for name, attempt in TRIES.items():
+        yield pytest.param(name, Scope(project_id=FOREIGN, user_id="ana"), id=f"{name}-project")
+        if attempt.by_user:
+            yield pytest.param(name, a_scope(user_id="bob"), id=f"{name}-user")
+
+
+OWNERS = [
+    a_scope(project_id=project, user_id=user, agent_id=agent, session_id=session)
+    for project, user, agent, session in itertools.product(
+        (PROJECT, FOREIGN), ("ana", "bob", None), ("planner", None), (SESSION, None)
+    )
+]
+"""Every kind of owner of a memory, but for its visibility."""
+
+
+def seen(owner: Scope, asked: Scope) -> bool:
+    """Whether what an owner wrote lies within the scope asked for."""
+    return all(getattr(owner, field) == value for field, value in asked.conditions())
+
+
+class IsolationContract:
+    """A subclass provides the fixture `store`, open and empty."""
+
+    def test_every_method_of_every_port_has_its_case(self) -> None:
+        tried = {name.split(" ")[0] for name in TRIES}
+
+        assert tried | NOT_SCOPED.keys() == set(_methods())
+
+    @pytest.mark.parametrize(("name", "stranger"), list(_strangers()))
+    async def test_a_stranger_gets_nothing_and_changes_nothing(
+        self, store: Store, name: str, stranger: Scope
+    ) -> None:
+        known = await fill(store)
+        before = await fingerprint(store)
+        attempt = TRIES[name]
+
+        if attempt.refused is None:
+            assert not await attempt.attempt(store, known, stranger)
+        else:
+            with pytest.raises(attempt.refused):
+                await attempt.attempt(store, known, stranger)
+
+        assert await fingerprint(store) == before
+
+    @pytest.mark.parametrize("visibility", [*Visibility, None])
+    async def test_a_scope_sees_exactly_what_lies_within_it(
+        self, store: Store, visibility: Visibility | None
+    ) -> None:
+        written = await self._write_everywhere(store)
+
+        for asked in OWNERS:
+            scope = replace(asked, visibility=visibility)
+            expected = {one for one, owner in written.items() if seen(owner, scope)}
+            assert await self._found(store, scope, list(written)) == [expected] * 5, scope
+
+    async def test_turns_are_found_by_exactly_their_scopes(self, store: Store) -> None:
+        written: dict[str, Scope] = {}
+        for owner in OWNERS:
+            turn = self._turn_of(owner)
+            await store.turns.append(turn, vector=a_vector(1), space=SPACE)
+            written[turn.id] = replace(owner, session_id=turn.session_id)
+
+        for asked in OWNERS:
+            expected = {one for one, owner in written.items() if seen(owner, asked)}
+            selection = _selection(asked, Source.STM)
+            words = await store.search.text(selection, ["lisbon"])
+            vectors = await store.search.vector(selection, a_vector(1), SPACE)
+            assert {hit.id for hit in words} == {hit.id for hit in vectors} == expected, asked
+
+    def _turn_of(self, owner: Scope) -> NewTurn:
+        return a_turn(
+            project_id=owner.project_id,
+            user_id=owner.user_id,
+            agent_id=owner.agent_id,
+            session_id=owner.session_id or "elsewhere",
+        )
+
+    async def _write_everywhere(self, store: Store) -> dict[str, Scope]:
+        written: dict[str, Scope] = {}
+        for owner, visibility in itertools.product(OWNERS, Visibility):
+            memory = a_memory(
+                project_id=owner.project_id,
+                user_id=owner.user_id,
+                agent_id=owner.agent_id,
+                session_id=owner.session_id,
+                visibility=visibility,
+            )
+            add = Add(memory=memory, vector=a_vector(1))
+            await store.memories.apply(owner.project_id, [add], space=SPACE)
+            written[memory.id] = replace(owner, visibility=visibility)
+        return written
+
+    async def _found(self, store: Store, scope: Scope, ids: list[str]) -> list[set[str]]:
+        """Return the ids that each way of asking finds."""
+        selection = _selection(scope, Source.SEMANTIC)
+        past = replace(selection, as_of=LATER)
+        return [
+            {one.id for one in await store.memories.find(scope, MemoryQuery())},
+            {one.id for one in await store.memories.get_many(scope, ids)},
+            {hit.id for hit in await store.search.text(selection, ["lisbon"])},
+            {hit.id for hit in await store.search.vector(selection, a_vector(1), SPACE)},
+            {hit.id for hit in await store.search.vector(past, a_vector(1), SPACE)},
+        ]
