@@ -19,7 +19,7 @@ from agentengine_cli.commands.memory import (
     check_compatible,
     load,
 )
-from agentengine_cli.commands.targeting import plane_here, plane_of
+from agentengine_cli.commands.targeting import plane_here, plane_of, working
 from agentengine_cli.context import current
 from agentengine_cli.control import environment
 from agentengine_cli.control.plan import ApplyRequest
@@ -61,8 +61,8 @@ def up(
     for warning in loaded.warnings:
         output.warning(str(warning))
     request = ApplyRequest(wait=True, local_models=local_models, port=port)
-    with output.status("Memory: starting") as spinner:
-        applied = plane.up(loaded, request, report=lambda text: spinner.update(f"Memory: {text}"))
+    with working(ctx, "starting") as report:
+        applied = plane.up(loaded, request, report)
     _show_running(ctx, applied.status)
 
 
@@ -126,8 +126,8 @@ def stop(ctx: typer.Context) -> None:
 @app.command()
 def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Start the memory server again with the configuration it has."""
-    with current(ctx).output.status("Memory: restarting") as spinner:
-        found = plane_here(ctx).restart(report=lambda text: spinner.update(f"Memory: {text}"))
+    with working(ctx, "restarting") as report:
+        found = plane_here(ctx).restart(report)
     _show_running(ctx, found)
 
 

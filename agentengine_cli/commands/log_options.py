@@ -53,7 +53,7 @@ def show_log(
     """Write the wanted lines, and with `follow` the ones to come, until interrupted."""
     output, path = current(ctx).output, plane.state.log
     start = log.size(path)
-    for line in log.last_lines(path, tail, chosen):
+    for line in log.last_lines(path, tail, chosen, end=start):
         output.result(line)
     if follow:
         for line in chosen.select(log.follow(path, plane.clock, start=start)):

@@ -13,6 +13,7 @@ from agentengine_cli.commands.targeting import (
     OrgIdOption,
     ProjectIdOption,
     targeted_plane,
+    working,
 )
 from agentengine_cli.context import current
 from agentengine_cli.control.plan import ApplyRequest
@@ -146,8 +147,8 @@ def apply(
         port=port,
         dry_run=dry_run,
     )
-    with output.status("Memory: applying") as spinner:
-        applied = plane.apply(request, report=lambda text: spinner.update(f"Memory: {text}"))
+    with working(ctx, "applying") as report:
+        applied = plane.apply(request, report)
     _show_applied(output, applied, dry_run=dry_run)
 
 

@@ -16,6 +16,7 @@ from agentengine_cli.commands.targeting import (
     OrgIdOption,
     ProjectIdOption,
     targeted_plane,
+    working,
 )
 from agentengine_cli.context import current
 from agentengine_cli.control.environment import PROVIDER_KEYS, read_dotenv
@@ -199,7 +200,9 @@ def _asked(ctx: typer.Context, name: str) -> str:
             f"{name} was given no value, and there is no terminal to ask on",
             hint=f"printf %s VALUE | agentengine secret set {name} --stdin",
         )
-    return str(typer.prompt(f"Value of {name}", hide_input=True, default="", err=True))
+    return str(
+        typer.prompt(f"Value of {name}", hide_input=True, default="", show_default=False, err=True)
+    )
 
 
 def _filled(
@@ -239,6 +242,6 @@ def _roll(ctx: typer.Context, plane: ControlPlane) -> None:
     if not plane.status().state.is_running:
         output.result("no memory server runs; it reads the secrets when it starts")
         return
-    with output.status("Memory: restarting with the secrets") as spinner:
-        plane.restart(report=lambda text: spinner.update(f"Memory: {text}"))
+    with working(ctx, "restarting with the secrets") as report:
+        plane.restart(report)
     output.result("the memory server has the secrets")

@@ -1,5 +1,7 @@
 """The options that say which project is meant, and the local stack they lead to."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +11,7 @@ from agentengine_cli import stack as stacks
 from agentengine_cli import target as targets
 from agentengine_cli.context import current
 from agentengine_cli.control.plane import ControlPlane
+from agentengine_cli.control.server import Report
 from agentengine_cli.stack import NoProjectConfig, Stack
 from agentengine_cli.target import LocalStack, TargetOptions
 
@@ -76,6 +79,18 @@ def targeted_plane(
     assert plane is not None, "a local target is the target of a stack that was found"
     context.output.note(f"Target: {target}, in {plane.stack.project}")
     return plane
+
+
+@contextlib.contextmanager
+def working(ctx: typer.Context, text: str) -> Iterator[Report]:
+    """Show what is waited for; an interrupted wait leaves the server, and says so."""
+    output = current(ctx).output
+    try:
+        with output.status(f"Memory: {text}") as spinner:
+            yield lambda news: spinner.update(f"Memory: {news}")
+    except KeyboardInterrupt:
+        output.note("The memory server was left as it is; see: agentengine memory status")
+        raise
 
 
 def _home(ctx: typer.Context) -> Path:

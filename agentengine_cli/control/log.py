@@ -57,16 +57,25 @@ def rotate(path: Path) -> None:
 
 
 def last_lines(
-    path: Path, count: int, chosen: LineFilter | None = None, *, start: int = 0
+    path: Path,
+    count: int,
+    chosen: LineFilter | None = None,
+    *,
+    start: int = 0,
+    end: int | None = None,
 ) -> list[str]:
-    """Return the last lines after byte `start` that are wanted, oldest first; none without a log.
+    """Return the last wanted lines from byte `start` to `end`, oldest first; none without a log.
 
     `start` beyond the end means that the log was set aside since: then every line counts.
     """
     try:
         with path.open("rb") as file:
             file.seek(start if start <= size(path) else 0)
-            lines = (line.decode("utf-8", "replace").rstrip("\r\n") for line in file)
+            lines = (
+                line.decode("utf-8", "replace").rstrip("\r\n")
+                for line in file
+                if end is None or file.tell() <= end
+            )
             return list(deque((chosen or LineFilter()).select(lines), maxlen=count))
     except FileNotFoundError:
         return []

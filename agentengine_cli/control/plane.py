@@ -261,8 +261,9 @@ class ControlPlane:
         sources = self.key_sources()
         required = not dev_settings(self.stack).local_mongodb
         environment.check_mongodb(sources, required=required)
+        config = project_config.parse(delivery.document)
         if not delivery.local_models:
-            environment.check_keys(project_config.parse(delivery.document), sources)
+            environment.check_keys(config, sources)
         return sources
 
     def _check_space(self, delivery: Delivery, before: Status) -> None:

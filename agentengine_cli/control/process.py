@@ -121,13 +121,21 @@ class ManagedProcess:
         return False
 
 
-def find_by_environment(name: str, value: str) -> Sequence[ManagedProcess]:
-    """Return the processes of this user whose environment holds that variable and value."""
+def find_launched(command: Sequence[str], variable: str, value: str) -> Sequence[ManagedProcess]:
+    """Return the processes that were launched here with that command and that variable's value.
+
+    The variable alone would not do: a shell that exports it passes it on to everything.
+    """
     found = []
-    for process in psutil.process_iter(["environ", "create_time", "status"]):
+    for process in psutil.process_iter(["cmdline", "environ", "create_time", "status"]):
         told = process.info
-        alive = told["status"] != psutil.STATUS_ZOMBIE
-        if alive and (told["environ"] or {}).get(name) == value:
+        arguments, environment = told["cmdline"] or [], told["environ"] or {}
+        if (
+            told["status"] != psutil.STATUS_ZOMBIE
+            and arguments[1 : len(command)] == list(command[1:])
+            and environment.get(variable) == value
+            and INSTANCE_VARIABLE in environment
+        ):
             found.append(ManagedProcess(pid=process.pid, started_at=told["create_time"]))
     return found
 

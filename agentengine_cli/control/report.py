@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentengine_cli.control.state import ServerRecord
-from agentengine_cli.control.status import ConfigMark, Status
+from agentengine_cli.control.status import ConfigMark, State, Status
 
 PROJECT = "local"
 
@@ -39,8 +39,9 @@ def _mark(mark: ConfigMark | None) -> dict[str, str | None] | None:
 def status_lines(status: Status) -> Iterator[str]:
     """Yield the lines of `memory status`, the state first."""
     yield f"state: {status.state}"
+    label = "waiting for" if status.state is State.STARTING else "blocked on"
     for reason in status.blocked_on:
-        yield f"blocked on: {reason}"
+        yield f"{label}: {reason}"
     if status.url:
         yield f"url: {status.url}"
         yield f"pid: {status.pid}"

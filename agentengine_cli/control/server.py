@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agentengine_cli.control import addresses, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
-from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_by_environment
+from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_launched
 from agentengine_cli.control.readiness import Answer, Prober, Voice, vectors
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
@@ -130,7 +130,7 @@ class Server:
 
         Returns whether there were any.
         """
-        strays = find_by_environment(DATA_VARIABLE, str(self.state.data))
+        strays = find_launched(self.command, DATA_VARIABLE, str(self.state.data))
         for process in strays:
             self._end(process)
         return bool(strays)

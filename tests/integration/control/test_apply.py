@@ -253,9 +253,10 @@ def test_full_disk_does_not_cost_the_running_server(
     before = bench.plane().apply(WAIT).status
     bench.configure("debug")
 
-    with monkeypatch.context() as patch, pytest.raises(StateUnwritable, match="No space left"):
-        patch.setattr(os, "fsync", _disk_is_full)
+    monkeypatch.setattr(os, "fsync", _disk_is_full)
+    with pytest.raises(StateUnwritable, match="No space left"):
         bench.plane().apply(WAIT)
+    monkeypatch.undo()
 
     after = bench.plane().status()
     assert (after.pid, after.state, after.pending) == (before.pid, State.READY, True)

@@ -15,7 +15,7 @@ from agentengine_cli.control.addresses import PortTaken
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import ControlPlane, NothingDelivered
-from agentengine_cli.control.process import find_by_environment
+from agentengine_cli.control.process import find_launched
 from agentengine_cli.control.rollout import StartFailed
 from agentengine_cli.control.secrets import SecretScope
 from agentengine_cli.control.status import State
@@ -281,4 +281,4 @@ def test_broken_dotenv_does_not_hide_the_state(bench: Bench) -> None:
 def _servers(bench: Bench) -> list[int]:
     """Return the process ids of every server on this store, whatever the records say."""
     data = str(Path(bench.directory).resolve() / ".agentengine" / "data")
-    return [process.pid for process in find_by_environment(server.DATA_VARIABLE, data)]
+    return [process.pid for process in find_launched(STAND_IN, server.DATA_VARIABLE, data)]

@@ -10,11 +10,12 @@ from agentengine_cli.control.process import (
     INSTANCE_VARIABLE,
     LaunchFailed,
     ManagedProcess,
-    find_by_environment,
+    find_launched,
 )
 
 CLOCK = SystemClock()
 FOREVER = "import signal; signal.pause()"
+UP = "print('up', flush=True); " + FOREVER
 
 
 def launch(directory: Path, code: str, **environment: str) -> ManagedProcess:
@@ -63,7 +64,7 @@ def test_reused_process_id_is_not_ours_and_is_never_signalled(tmp_path: Path) ->
 
 
 def test_adjusted_clock_does_not_lose_the_process(tmp_path: Path) -> None:
-    process = launch(tmp_path, "print('up', flush=True); " + FOREVER, **{INSTANCE_VARIABLE: "i1"})
+    process = launch(tmp_path, UP, **{INSTANCE_VARIABLE: "i1"})
     while not (tmp_path / "log").read_text():  # before that it still has our environment
         os.sched_yield()
     shifted = replace(process, started_at=process.started_at - 3600)
@@ -74,16 +75,32 @@ def test_adjusted_clock_does_not_lose_the_process(tmp_path: Path) -> None:
     assert process.wait(clock=CLOCK, timeout_seconds=30)
 
 
-def test_process_is_found_by_its_environment(tmp_path: Path) -> None:
-    process = launch(tmp_path, "print('up', flush=True); " + FOREVER, MARK=str(tmp_path))
-    while not (tmp_path / "log").read_text():
+@pytest.mark.parametrize(
+    ("mark", "arguments", "instance", "expected"),
+    [
+        pytest.param("here", ["-c", UP], {INSTANCE_VARIABLE: "i"}, True, id="ours"),
+        pytest.param("elsewhere", ["-c", UP], {INSTANCE_VARIABLE: "i"}, False, id="other data"),
+        pytest.param("here", ["-u", "-c", UP], {INSTANCE_VARIABLE: "i"}, False, id="other program"),
+        pytest.param("here", ["-c", UP], {}, False, id="started by hand"),
+    ],
+)
+def test_only_what_was_launched_here_is_found_again(
+    tmp_path: Path, mark: str, arguments: list[str], instance: dict[str, str], expected: bool
+) -> None:
+    process = ManagedProcess.launch(
+        [sys.executable, *arguments],
+        environment={"MARK": f"{tmp_path}/{mark}", **instance},
+        directory=tmp_path,
+        log=tmp_path / "log",
+    )
+    while not (tmp_path / "log").read_text():  # before that it still has our command line
         os.sched_yield()
 
-    (found,) = find_by_environment("MARK", str(tmp_path))
+    found = find_launched([sys.executable, "-c", UP], "MARK", f"{tmp_path}/here")
 
-    found.kill()
+    assert [each.pid for each in found] == ([process.pid] if expected else [])
+    process.kill()
     assert process.wait(clock=CLOCK, timeout_seconds=30)
-    assert find_by_environment("MARK", str(tmp_path)) == []
 
 
 def test_program_that_is_missing_is_told(tmp_path: Path) -> None:
