@@ -146,7 +146,7 @@ async def test_a_former_version_is_not_read_by_its_id(client: httpx.AsyncClient)
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
 async def test_an_unknown_id_is_not_found(client: httpx.AsyncClient, method: str) -> None:
-    body = {} if method == "PATCH" else None
+    body: dict[str, Any] | None = {} if method == "PATCH" else None
 
     answer = await client.request(method, f"{FLAT}/procedural/{'0' * 24}", json=body)
 
@@ -157,7 +157,7 @@ async def test_the_id_of_another_kind_is_not_found(client: httpx.AsyncClient) ->
     memory_id = await save(client, "semantic")
 
     for method in ("GET", "PATCH", "DELETE"):
-        body = {} if method == "PATCH" else None
+        body: dict[str, Any] | None = {} if method == "PATCH" else None
         answer = await client.request(method, f"{FLAT}/procedural/{memory_id}", json=body)
         assert answer.status_code == 404
 

@@ -1,0 +1,188 @@
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from memory_server.bootstrap import Application
+from memory_server.domain.job import JobKind
+
+FLAT = "/api/v1/memory"
+ADMIN = "/api/v1/admin"
+SAID = ["I live in Bergen.", "I moved to Oslo. I live in Oslo now."]
+
+
+async def say(client: httpx.AsyncClient, content: str, **changes: Any) -> None:
+    turn = {"session_id": "s", "user_id": "ana", "role": "user", "content": content} | changes
+    assert (await client.post(f"{FLAT}/turns", json=turn)).status_code == 201
+
+
+async def learn(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str], content: str
+) -> None:
+    await say(client, content)
+    await client.post(f"{ADMIN}/flush", json={}, headers=owner)
+    await application.runner.run_until_idle()
+
+
+async def test_a_flush_promotes_what_waits(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await say(client, SAID[0])
+
+    first = await client.post(f"{ADMIN}/flush", json={"session_id": "s"}, headers=owner)
+    second = await client.post(f"{ADMIN}/flush", json={"session_id": "s"}, headers=owner)
+
+    assert first.json() == {"snapshots": 1, "jobs": 4}
+    assert second.json() == {"snapshots": 0, "jobs": 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "snapshots"),
+    [
+        ({"session_id": "s"}, 1),
+        ({"user_id": "ana"}, 1),
+        ({"user_id": "nobody"}, 0),
+        ({"session_id": ""}, 2),
+        (None, 2),
+    ],
+)
+async def test_a_flush_is_of_a_session_of_a_user_or_of_all(
+    client: httpx.AsyncClient, owner: dict[str, str], body: object, snapshots: int
+) -> None:
+    await say(client, SAID[0])
+    await say(client, SAID[0], session_id="other", user_id="bob")
+
+    answer = await client.post(f"{ADMIN}/flush", json=body, headers=owner)
+
+    assert answer.json()["snapshots"] == snapshots
+
+
+async def test_a_learned_memory_is_shown_with_the_turns_it_rests_on(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    await learn(client, application, owner, SAID[0])
+
+    answer = await client.get(f"{ADMIN}/memories?user_id=ana&type=semantic", headers=owner)
+
+    [memory] = answer.json()["memories"]
+    assert memory.items() >= {"type": "semantic", "user_id": "ana", "version": 1}.items()
+    assert {"id", "label", "content", "visibility", "valid_from", "valid_to"} <= set(memory)
+    assert memory["history"] == []
+    [evidence] = memory["evidence"]
+    assert set(evidence) == {"snapshot_id", "session_id", "turns", "extractor", "learned_at"}
+    [turn] = evidence["turns"]
+    assert (turn["turn_seq"], turn["role"], turn["content"]) == (1, "user", SAID[0])
+
+
+async def test_former_versions_are_shown_when_they_are_asked_for(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    for content in SAID:
+        await learn(client, application, owner, content)
+
+    query = "user_id=ana&type=semantic&include_history=true"
+    shown = (await client.get(f"{ADMIN}/memories?{query}", headers=owner)).json()["memories"]
+
+    [changed] = [memory for memory in shown if memory["version"] > 1]
+    former = changed["history"][0]
+    assert set(former) == {"version", "content", "valid_from", "valid_to"}
+    assert "Bergen" in former["content"]
+    assert former["valid_to"] is not None
+
+
+async def test_the_history_of_a_memory_is_every_version_the_oldest_first(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    fact = {"label": "city", "text": "Bergen", "user_id": "ana", "upsert": True}
+    await client.post(f"{FLAT}/semantic", json=fact)
+    saved = await client.post(f"{FLAT}/semantic", json=fact | {"text": "Oslo"})
+
+    path = f"{ADMIN}/memories/{saved.json()['id']}/history"
+    versions = (await client.get(path, headers=owner)).json()["versions"]
+
+    assert [version["text"] for version in versions] == ["Bergen", "Oslo"]
+    assert [version["is_latest"] for version in versions] == [False, True]
+
+
+async def test_jobs_are_listed_with_their_counts(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await say(client, SAID[0])
+    await client.post(f"{ADMIN}/flush", headers=owner)
+
+    answer = (await client.get(f"{ADMIN}/jobs?state=queued&limit=2", headers=owner)).json()
+
+    assert len(answer["jobs"]) == 2
+    assert answer["counts"].items() >= {"queued": 4, "running": 0, "failed": 0, "done": 0}.items()
+    job = answer["jobs"][0]
+    assert job.items() >= {"kind": "extract", "state": "queued", "user_id": "ana"}.items()
+    assert job["session_id"] == "s"
+    assert {"id", "type", "attempts", "due_at", "error_code", "error", "result"} <= set(job)
+
+
+async def test_an_unknown_state_of_jobs_is_refused(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    assert (await client.get(f"{ADMIN}/jobs?state=lost", headers=owner)).status_code == 422
+
+
+async def test_a_failed_job_is_queued_again_on_command(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    await say(client, SAID[0])
+    await client.post(f"{ADMIN}/flush", headers=owner)
+    jobs = application.store.jobs
+    now = application.clock.now()
+    lease = now + timedelta(minutes=1)
+    job = await jobs.claim(worker="w", kinds=[JobKind.EXTRACT], now=now, lease_until=lease)
+    assert job is not None
+    await jobs.fail(job, code="MODEL_REFUSED", reason="it declined", now=now)
+
+    failed = (await client.get(f"{ADMIN}/jobs?state=failed", headers=owner)).json()["jobs"]
+    retried = await client.post(f"{ADMIN}/jobs/{job.id}/retry", headers=owner)
+
+    assert [(one["error_code"], one["error"]) for one in failed] == [
+        ("MODEL_REFUSED", "it declined")
+    ]
+    assert retried.json()["state"] == "queued"
+
+
+async def test_a_job_that_is_not_there_cannot_be_retried(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    answer = await client.post(f"{ADMIN}/jobs/nope/retry", headers=owner)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "JOB_NOT_FOUND")
+
+
+async def test_an_erasure_removes_one_user_and_counts_what_went(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    for user in ("ana", "bob"):
+        fact = {"label": "l", "text": "t", "user_id": user}
+        await client.post(f"{FLAT}/semantic", json=fact)
+        await say(client, SAID[0], user_id=user, session_id=user)
+
+    answer = await client.delete(f"{ADMIN}/scope?user_id=ana", headers=owner)
+
+    assert answer.json()["deleted"].items() >= {"memories": 1, "turns": 1}.items()
+    left = (await client.get(f"{FLAT}/semantic")).json()["entries"]
+    assert [entry["user_id"] for entry in left] == ["bob"]
+
+
+@pytest.mark.parametrize("query", ["", "?user_id=", "?user_id=%20"])
+async def test_an_erasure_of_nobody_is_refused(
+    client: httpx.AsyncClient, owner: dict[str, str], query: str
+) -> None:
+    assert (await client.delete(f"{ADMIN}/scope{query}", headers=owner)).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["worker/queueStats", "queueStats"])
+async def test_the_queue_is_told_in_whole_numbers(
+    client: httpx.AsyncClient, owner: dict[str, str], path: str
+) -> None:
+    await say(client, SAID[0])
+    await client.post(f"{ADMIN}/flush", headers=owner)
+
+    assert (await client.get(f"{FLAT}/{path}")).json() == {"queued": 4, "running": 0, "failed": 0}

@@ -1,0 +1,166 @@
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx
+import pytest
+
+from memory_server.bootstrap import Application
+from memory_server.domain.chunk import Chunk
+from memory_server.domain.turn import Turn
+from memory_server.errors import ProviderUnavailable
+from memory_server.ports.answerer import Answerer
+from tests.unit.memory_server.api.routes.test_accounts import make, token
+
+INVOKE = "/api/v1/projects/shop/workspaces/main/invoke"
+STREAM = f"{INVOKE}Stream"
+ASK = {"message": "Where do I live?", "user_id": "ana"}
+
+
+class BrokenAnswerer(Answerer):
+    """Says a number of pieces, then fails."""
+
+    def __init__(self, *pieces: str) -> None:
+        self._pieces = pieces
+
+    @property
+    def name(self) -> str:
+        return "broken"
+
+    async def answer(
+        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+    ) -> AsyncIterator[str]:
+        for piece in self._pieces:
+            yield piece
+        raise ProviderUnavailable("the model is away")
+
+
+def break_answers(application: Application, *pieces: str) -> None:
+    application.invocation._answerer = BrokenAnswerer(*pieces)
+
+
+@pytest.fixture
+async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """A caller of a server that knows where Ana lives."""
+    fact = {"label": "home", "text": "Ana lives in Oslo", "user_id": "ana"}
+    await client.post("/api/v1/memory/semantic", json=fact)
+    return client
+
+
+async def account_of(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> tuple[str, dict[str, str]]:
+    made = await make(client, owner)
+    bearer = (await token(client, made)).json()["access_token"]
+    return made["service_account"]["client_id"], {"Authorization": f"Bearer {bearer}"}
+
+
+async def frames(client: httpx.AsyncClient, owner: dict[str, str]) -> list[dict[str, Any]]:
+    async with client.stream("POST", STREAM, json=ASK, headers=owner) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = [line async for line in answer.aiter_lines() if line]
+    assert all(line.startswith("data: ") for line in lines)
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+async def test_the_agent_answers_from_memory(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    answer = await client.post(INVOKE, json=ASK | {"session_id": "s_1"}, headers=owner)
+
+    body = answer.json()
+    assert "Oslo" in body["response"]
+    assert (body["success"], body["status"]) == (True, "completed")
+    assert body["session_id"] == answer.headers["x-session-id"] == "s_1"
+    assert body["identity"] == {"kind": "owner", "user_id": "ana", "overridden": False}
+    assert (body["user_id"], body["warnings"], body["answered_by"]) == ("ana", [], "local")
+    assert body["context"]["memory_counts"] == {"semantic": 1}
+    assert body["execution_id"]
+
+
+async def test_without_a_session_a_new_one_is_begun(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    first, second = [await client.post(INVOKE, json=ASK, headers=owner) for _ in range(2)]
+
+    assert first.headers["x-session-id"] != second.headers["x-session-id"]
+
+
+async def test_a_service_account_is_itself_the_memory_identity(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    client_id, bearer = await account_of(client, owner)
+
+    body = (await client.post(INVOKE, json=ASK, headers=bearer)).json()
+
+    assert body["identity"] == {
+        "kind": "service_account",
+        "user_id": client_id,
+        "overridden": True,
+    }
+    assert "Oslo" not in body["response"]
+    assert "user_id is ignored" in body["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"message": " "}, "message"),
+        ({"user_id": None}, "user_id"),
+        ({"session_id": "a b"}, "session_id"),
+    ],
+)
+@pytest.mark.parametrize("path", [INVOKE, STREAM])
+async def test_an_invocation_that_makes_no_sense_is_refused(
+    client: httpx.AsyncClient,
+    owner: dict[str, str],
+    path: str,
+    changes: dict[str, Any],
+    said: str,
+) -> None:
+    answer = await client.post(path, json=ASK | changes, headers=owner)
+
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]
+
+
+async def test_an_invocation_needs_a_token(client: httpx.AsyncClient) -> None:
+    assert (await client.post(INVOKE, json=ASK)).status_code == 401
+
+
+async def test_a_streamed_answer_ends_with_its_outcome(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    *texts, done = await frames(client, owner)
+
+    assert {frame["chunk_type"] for frame in texts} == {"text"}
+    assert "Oslo" in "".join(frame["content"] for frame in texts)
+    assert all(set(one) == {"chunk_type", "content", "metadata", "execution_id"} for one in texts)
+    assert done["chunk_type"] == "done"
+    assert done["metadata"]["user_id"] == "ana"
+    assert done["execution_id"] == done["metadata"]["execution_id"]
+
+
+async def test_a_failure_before_the_first_piece_has_its_own_status(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    break_answers(application)
+
+    answers = [await client.post(path, json=ASK, headers=owner) for path in (INVOKE, STREAM)]
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert answers[1].json()["code"] == "PROVIDER_UNAVAILABLE"
+
+
+async def test_a_failure_after_the_first_piece_is_a_frame(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    break_answers(application, "You live ")
+
+    text, error = await frames(client, owner)
+
+    assert (text["content"], error["chunk_type"]) == ("You live ", "error")
+    assert (error["content"], error["metadata"]["code"]) == (
+        "the model is away",
+        "PROVIDER_UNAVAILABLE",
+    )

@@ -1,0 +1,83 @@
+"""A server on a real socket, in a thread of its own, and the official SDK to talk to it."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from agent_engine_sdk_memory import Memory, MemoryRequestContext
+
+from memory_server.app import create_app
+from memory_server.bootstrap import Application
+from memory_server.providers.system import SystemClock
+from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server."""
+
+    url: str
+    application: Application
+
+
+class _Server(uvicorn.Server):
+    """Tells when it serves."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.serving = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.serving.set()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all wire tests; each test has users and sessions of its own."""
+    directory: Path = tmp_path_factory.mktemp("served")
+    application = an_application(directory, SystemClock(), extraction={"enabled": []})
+    config = uvicorn.Config(create_app(application), log_config=None, access_log=False)
+    server = _Server(config)
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(
+        target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True
+    )
+    thread.start()
+    assert server.serving.wait(20)
+    yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", application)
+    server.should_exit = True
+    thread.join(20)
+
+
+@pytest.fixture(params=["flat", "project"])
+def root(served: Served, request: pytest.FixtureRequest) -> Iterator[Memory]:
+    """The official SDK, once as a local agent uses it and once as a hosted one does."""
+    project = {"project_id": PROJECT, "service_account_token": OWNER_TOKEN}
+    with Memory(base_url=served.url, **(project if request.param == "project" else {})) as memory:
+        yield memory
+
+
+@pytest.fixture
+def user(request: pytest.FixtureRequest) -> str:
+    """A user no other test has."""
+    return f"ana-{request.node.name}"
+
+
+@pytest.fixture
+def memory(root: Memory, user: str) -> Memory:
+    """The SDK bound to that user, in a session of theirs."""
+    return root.bind(MemoryRequestContext(user_id=user, session_id=f"session-of-{user}"))
+
+
+@pytest.fixture
+def http(served: Served) -> Iterator[httpx.Client]:
+    """A caller who writes requests by hand."""
+    with httpx.Client(base_url=served.url, trust_env=False) as client:
+        yield client
