@@ -45,6 +45,8 @@ def create_app(served: Settings | Application) -> FastAPI:
         summary="Memory for AI agents: record turns, remember, search, build contexts.",
         version=package_version(),
         lifespan=life,
+        docs_url=None,
+        redoc_url=None,
     )
     metrics = Metrics()
     app.state.services = application

@@ -1,5 +1,7 @@
 """The same memory routes under three prefixes, and what stands beside them."""
 
+from typing import Any
+
 from fastapi import FastAPI
 
 from memory_server.api.routes import (
@@ -18,6 +20,7 @@ from memory_server.api.routes import (
     taxonomic,
     turns,
 )
+from memory_server.api.schemas.errors import ErrorDocument
 
 API = "/api/v1"
 FLAT = f"{API}/memory"
@@ -43,11 +46,16 @@ MEMORY_ROUTERS = (
 OTHER_ROUTERS = (admin.router, service_accounts.router, oauth.router, invoke.router)
 
 
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    "default": {"model": ErrorDocument, "description": "Any error"}
+}
+
+
 def mount(app: FastAPI) -> None:
     """Serve every route."""
     app.include_router(health.router)
     for router in OTHER_ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, responses=_ERRORS)
     for prefix in FAMILIES:
         for router in MEMORY_ROUTERS:
-            app.include_router(router, prefix=prefix)
+            app.include_router(router, prefix=prefix, responses=_ERRORS)

@@ -4,6 +4,7 @@ import os
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from memory_server.api import metrics
 from memory_server.api.entries import ServicesOfApp
@@ -51,7 +52,7 @@ async def ready(services: ServicesOfApp, response: Response) -> ReadinessDocumen
     )
 
 
-@router.get("/metrics", response_class=Response)
+@router.get("/metrics", response_class=PlainTextResponse)
 async def scrape(request: Request, services: ServicesOfApp) -> Response:
     """Return counters for Prometheus."""
     gathered: metrics.Metrics = request.app.state.metrics

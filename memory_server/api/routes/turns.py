@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from memory_server.api.dependencies import caller, services
 from memory_server.api.schemas.turns import TurnBody, TurnReceipt
@@ -12,21 +12,27 @@ from memory_server.errors import InvalidRequest
 
 router = APIRouter(tags=["turns"])
 
+
+def _schema() -> dict[str, Any]:
+    """Return the schema of a turn in one piece, as a description of one route needs it."""
+    schema = TurnBody.model_json_schema()
+    shared = schema.pop("$defs")
+    for name, field in schema["properties"].items():
+        if "$ref" in field:
+            schema["properties"][name] = shared[field["$ref"].rpartition("/")[2]]
+    return schema
+
+
 _BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": TypeAdapter(TurnBody).json_schema()}},
-    }
+    "requestBody": {"required": True, "content": {"application/json": {"schema": _schema()}}}
 }
 
 
 @router.post("/turns", status_code=201, response_model=TurnReceipt, openapi_extra=_BODY)
 @router.post("/stm/turns", status_code=201, response_model=TurnReceipt, openapi_extra=_BODY)
 async def record_turn(request: Request) -> Response:
-    """Record one turn durably, numbered within its session.
-
-    The body is read here, straight from its bytes: this route is on every agent's path.
-    """
+    """Record one turn durably, numbered within its session."""
+    # No dependencies and no second look at the answer: every agent waits for this route.
     found = await caller(request)
     # A page of another site can only post to a local server without asking as plain text.
     if not request.headers.get("content-type", "").startswith("application/json"):

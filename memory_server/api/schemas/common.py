@@ -42,7 +42,7 @@ def unset_if_blank(default: Any) -> BeforeValidator:
 class Body(BaseModel):
     """A request body: unknown fields are ignored; null and blank values count as absent."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
     takes_blank: ClassVar[frozenset[str]] = frozenset()
     """Fields whose blank text is a value of its own."""
@@ -74,4 +74,4 @@ class Owned(Body):
 class Answer(BaseModel):
     """A response body."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
