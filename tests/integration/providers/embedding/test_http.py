@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from memory_server.errors import (
     WrongDimension,
 )
 from memory_server.ports.embedder import Embedder
+from memory_server.project_config import EmbeddingConfig
+from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.embedding.http_api import EmbeddingsApi, Timeouts
 from memory_server.providers.embedding.http_embedder import HttpEmbedder
 from memory_server.providers.embedding.http_openai import OpenAi
@@ -129,6 +132,21 @@ async def test_a_server_without_keys_gets_none(server: EmbeddingServer, opened: 
     await one(opened(api), "grey cat")
 
     assert "Authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize("provider", ["voyage", "openai"])
+async def test_an_address_may_end_with_a_slash(
+    provider: Literal["voyage", "openai"], server: EmbeddingServer
+) -> None:
+    config = EmbeddingConfig(
+        provider=provider, model="some-model", dimension=32, base_url=server.address + "/"
+    )
+    embedder = build_embedder(config, key=KEY)
+
+    await embedder.check()
+    await embedder.close()
+
+    assert [request.path for request in server.requests] == ["/v1/embeddings"]
 
 
 async def test_answers_in_another_order_find_their_texts(

@@ -15,6 +15,7 @@ from memory_server.providers.embedding import (
 )
 from memory_server.providers.embedding.model_files import PinnedFile
 
+PYPROJECT = Path(__file__).parents[4] / "pyproject.toml"
 CONTENT = b"weights"
 FILE = PinnedFile(
     package="package_with_a_model",
@@ -82,6 +83,6 @@ def test_a_module_that_is_not_installed_comes_with_the_command_that_installs_it(
     ids=lambda file: str(file.path),
 )
 def test_the_extra_installs_the_version_the_digest_belongs_to(file: PinnedFile) -> None:
-    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
 
     assert f"{file.package}=={file.version}" in project["optional-dependencies"][file.extra]

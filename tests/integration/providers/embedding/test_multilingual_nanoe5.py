@@ -43,6 +43,13 @@ async def test_a_question_in_another_language_finds_its_answer(
     assert float(asked @ answer) > float(asked @ other) + 0.02
 
 
+async def test_vectors_stored_earlier_stay_comparable(embedder: Embedder) -> None:
+    vector = await one(embedder, "He adopted a grey cat called Misty.")
+
+    first = [0.036, 0.016, 0.012, -0.031, 0.104, -0.081, -0.014, 0.009]
+    assert vector[:8].tolist() == pytest.approx(first, abs=0.008)
+
+
 async def test_a_query_is_not_a_document(embedder: Embedder) -> None:
     asked = await one(embedder, "grey cat", Purpose.QUERY)
 

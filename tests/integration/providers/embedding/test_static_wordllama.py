@@ -36,6 +36,13 @@ async def test_a_question_is_nearer_to_what_answers_it(embedder: Embedder) -> No
     assert float(question @ cat) > float(question @ server) + 0.1
 
 
+async def test_vectors_stored_earlier_stay_comparable(embedder: Embedder) -> None:
+    vector = await one(embedder, "He adopted a grey cat called Misty.")
+
+    first = [0.023, 0.105, 0.072, 0.083, 0.093, 0.137, 0.061, 0.030]
+    assert vector[:8].tolist() == pytest.approx(first, abs=0.001)
+
+
 async def test_the_order_of_words_does_not_count(embedder: Embedder) -> None:
     said = await one(embedder, "Anna phones Paul")
     reversed_ = await one(embedder, "Paul phones Anna")

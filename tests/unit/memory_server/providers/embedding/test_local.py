@@ -22,7 +22,7 @@ class LetterModel(LocalModel[str]):
         self.loads = 0
         self.seen: list[str] = []
         self.missing = False
-        self.step = threading.Semaphore(1_000_000)
+        self.step = threading.Semaphore(10_000)
         self.waits = threading.Event()
 
     def load(self) -> None:
@@ -52,7 +52,7 @@ def model() -> LetterModel:
 async def embedder(model: LetterModel) -> AsyncIterator[LocalEmbedder[str]]:
     embedder = LocalEmbedder(model)
     yield embedder
-    model.step.release(1_000_000)
+    model.step.release(10_000)
     await embedder.close()
 
 
@@ -116,16 +116,16 @@ async def test_a_query_waits_for_one_step_of_a_batch(
     model: LetterModel, embedder: LocalEmbedder[str]
 ) -> None:
     model.step = threading.Semaphore(0)
-    batch = asyncio.ensure_future(
-        embedder.embed([f"document{number}" for number in range(20)], purpose=Purpose.DOCUMENT)
-    )
+    documents = [f"document{number}" for number in range(20)]
+    batches = [
+        asyncio.ensure_future(embedder.embed(documents, purpose=Purpose.DOCUMENT)) for _ in range(3)
+    ]
     await asyncio.to_thread(model.waits.wait)
     query = asyncio.ensure_future(one(embedder, "query", Purpose.QUERY))
     await asyncio.sleep(0)
 
-    model.step.release(1_000_000)
-    await query
-    await batch
+    model.step.release(10_000)
+    await asyncio.gather(query, *batches)
 
     assert model.seen.index("query") == model.texts_at_once
 
@@ -139,7 +139,7 @@ async def test_a_query_waits_for_one_piece_of_a_long_text(
     query = asyncio.ensure_future(one(embedder, "query", Purpose.QUERY))
     await asyncio.sleep(0)
 
-    model.step.release(1_000_000)
+    model.step.release(10_000)
     await asyncio.gather(query, long)
 
     assert model.seen.index("query") == 1
