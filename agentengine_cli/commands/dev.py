@@ -1,5 +1,7 @@
 """agentengine dev: run the stack on this machine."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +29,7 @@ from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.status import State, Status
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption, YesOption
+from agentengine_cli.output import Output
 
 app = typer.Typer(help="Run the stack on this machine.", no_args_is_help=True)
 SERVICES = ("memory-server", "oe")
@@ -115,12 +118,15 @@ def logs(
 
 
 @app.command()
-def stop(ctx: typer.Context) -> None:
+def stop(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Stop the memory server; everything it stored stays."""
     output = current(ctx).output
     with output.status("Memory: stopping"):
         was_running = plane_here(ctx).stop()
-    output.result("stopped" if was_running else "nothing runs")
+    if output.as_json:
+        output.document({"stopped": was_running})
+    else:
+        output.result("stopped" if was_running else "nothing runs")
 
 
 @app.command()
@@ -132,21 +138,20 @@ def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def clean(ctx: typer.Context, yes: YesOption = False) -> None:
+def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Stop the memory server and delete its store: every memory is lost for good."""
     output = current(ctx).output
     plane = plane_here(ctx)
     going = plane.state.removable()
     if not going:
-        output.result("nothing to delete")
+        _show_deleted(output, ())
         return
     output.note("This is deleted for good:")
     for path in going:
         output.note(f"  {path}{_meaning(path.name)}")
     output.note("The stored configuration, the secrets and any MongoDB database stay.")
     output.confirm("Delete all of it?", yes=yes)
-    for path in plane.clean():
-        output.result(f"deleted {path}")
+    _show_deleted(output, plane.clean())
 
 
 def _check_wanted(plane: ControlPlane) -> None:
@@ -165,6 +170,16 @@ def _show_running(ctx: typer.Context, found: Status) -> None:
         return
     output.result(f"memory server: {found.url}")
     output.result(f"oe: {found.url}")
+
+
+def _show_deleted(output: Output, paths: Sequence[Path]) -> None:
+    if output.as_json:
+        output.document({"deleted": [str(path) for path in paths]})
+        return
+    for path in paths:
+        output.result(f"deleted {path}")
+    if not paths:
+        output.result("nothing to delete")
 
 
 def _meaning(name: str) -> str:

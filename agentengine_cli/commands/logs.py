@@ -27,8 +27,6 @@ from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption
 from agentengine_cli.target import TargetOptions
 
-app = typer.Typer(help="Show what the memory server wrote.", invoke_without_command=True)
-
 
 class LogSource(StrEnum):
     """Whose log."""
@@ -36,7 +34,6 @@ class LogSource(StrEnum):
     MEMORY = "memory"
 
 
-@app.callback()
 def logs(
     ctx: typer.Context,
     source: Annotated[LogSource, typer.Option("--source", help="Whose log.")] = LogSource.MEMORY,

@@ -1,0 +1,48 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentengine_cli.main import main
+
+CONFIG = """
+memory_only: true
+memory:
+  log_level: {level}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project-config.yaml").write_text(CONFIG.format(level="info"))
+    yield tmp_path
+    main(["dev", "stop", "--no-log"])
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    """Return a command's JSON document."""
+    assert main([*arguments, "--json", "--no-log"]) == 0
+    document: dict[str, object] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_stack_comes_up_is_configured_anew_and_goes(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(capsys, "dev", "up", "--local-models")
+    first = answer(capsys, "memory", "status")
+    (project / "project-config.yaml").write_text(CONFIG.format(level="debug"))
+    answer(capsys, "memory", "configure", "--yes")
+    pending = answer(capsys, "memory", "status")
+    answer(capsys, "memory", "apply", "--wait", "--local-models")
+    second = answer(capsys, "memory", "status")
+    stopped = answer(capsys, "dev", "stop")
+
+    assert (first["state"], second["state"]) == ("ready", "ready")
+    assert first["url"] == second["url"]
+    assert (pending["config"]["pending"], second["config"]["pending"]) == (True, False)  # type: ignore[index]
+    assert stopped == {"stopped": True}
+    assert answer(capsys, "memory", "status")["state"] == "stopped"

@@ -1,0 +1,186 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.agentengine_cli.conftest import Cli
+
+VALID = "memory_only: true\nmemory:\n  embedding: {provider: local}\n"
+TWO_PROBLEMS = "memory_only: true\nmemory:\n  log_level: loud\n  voyage: {dimension: x}\n"
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    (home / "project-config.yaml").write_text(VALID)
+    return home
+
+
+def stored(project: Path) -> object:
+    path = project / ".agentengine" / "stored.json"
+    return json.loads(path.read_text())["document"] if path.exists() else None
+
+
+def test_configure_stores_only_the_memory_mapping_and_says_what_is_next(
+    cli: Cli, project: Path
+) -> None:
+    ran = cli("memory", "configure", "--yes")
+
+    assert ran.code == 0
+    assert stored(project) == {"embedding": {"provider": "local"}}
+    assert "agentengine memory apply" in ran.err.splitlines()[-1]
+
+
+def test_configure_shows_target_differences_and_effective_types_before_asking(
+    cli: Cli, project: Path
+) -> None:
+    cli("memory", "configure", "--yes")
+    (project / "project-config.yaml").write_text(VALID + "  log_level: debug\n")
+
+    ran = cli("memory", "configure")
+
+    assert ran.code == 1
+    assert f"in {project}" in ran.err.splitlines()[0]
+    assert "memory.log_level: info (default) -> debug" in ran.err
+    assert "all: semantic, episodic, taxonomic, procedural (key absent)" in ran.err
+    assert stored(project) == {"embedding": {"provider": "local"}}
+
+
+def test_configure_lists_every_problem_and_keeps_what_was_stored(cli: Cli, project: Path) -> None:
+    cli("memory", "configure", "--yes")
+    (project / "project-config.yaml").write_text(TWO_PROBLEMS)
+
+    ran = cli("memory", "configure", "--yes")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert "nothing was stored" in ran.err
+    assert "memory.log_level" in ran.err
+    assert "memory.voyage.dimension" in ran.err
+    assert stored(project) == {"embedding": {"provider": "local"}}
+
+
+def test_configure_without_a_memory_key_leaves_the_stored_one_alone(
+    cli: Cli, project: Path
+) -> None:
+    cli("memory", "configure", "--yes")
+    (project / "project-config.yaml").write_text("memory_only: true\n")
+
+    assert cli("memory", "configure", "--yes").code == 1
+    assert stored(project) is not None
+
+
+def test_configure_refuses_what_cannot_be_changed_any_more(cli: Cli, project: Path) -> None:
+    key = "  metadata_partition_key: [{name: tier, type: string}]\n"
+    (project / "project-config.yaml").write_text(VALID + key)
+    cli("memory", "configure", "--yes")
+    (project / "project-config.yaml").write_text(VALID)
+
+    ran = cli("memory", "configure", "--yes")
+
+    assert ran.code == 1
+    assert "tier" in ran.err
+
+
+def test_configure_in_json_is_one_document_and_never_asks(cli: Cli, project: Path) -> None:
+    refused = cli("memory", "configure", "--json")
+    ran = cli("memory", "configure", "--json", "--yes")
+
+    assert (refused.code, refused.out) == (1, "")
+    assert ran.json["pending"] is True
+    assert any("provider" in line for line in ran.json["differences"])
+
+
+def test_configure_takes_a_directory_or_a_file(cli: Cli, home: Path) -> None:
+    (home / "a").mkdir()
+    (home / "a" / "project-config.yaml").write_text(VALID)
+
+    assert cli("memory", "configure", "a", "--yes").code == 0
+    assert cli("memory", "configure", "a/project-config.yaml", "--yes").code == 0
+    assert stored(home / "a") is not None
+
+
+def test_validate_lists_each_problem_with_its_place_and_stores_nothing(
+    cli: Cli, project: Path
+) -> None:
+    assert cli("memory", "validate").code == 0
+    (project / "project-config.yaml").write_text(TWO_PROBLEMS)
+
+    ran, in_json = cli("memory", "validate"), cli("memory", "validate", "--json")
+
+    assert (ran.code, in_json.code) == (1, 1)
+    assert "project-config.yaml:3:14: memory.log_level" in ran.err
+    assert len(in_json.json["problems"]) == 2
+    assert not (project / ".agentengine").exists()
+
+
+def test_schema_is_a_json_document(cli: Cli) -> None:
+    assert "properties" in cli("memory", "schema").json
+
+
+def test_status_before_anything_was_applied(cli: Cli, project: Path) -> None:
+    ran, in_json = cli("memory", "status"), cli("memory", "status", "--json")
+
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "state: not_provisioned")
+    assert in_json.json["state"] == "not_provisioned"
+    assert in_json.json["config"] == {"stored": None, "applied": None, "pending": False}
+
+
+def test_stored_configuration_is_pending_until_it_is_applied(cli: Cli, project: Path) -> None:
+    cli("memory", "configure", "--yes")
+
+    ran = cli("memory", "status")
+
+    assert "config: pending (stored " in ran.out
+    assert cli("memory", "status", "--json").json["config"]["pending"] is True
+
+
+def test_apply_without_a_stored_configuration_names_the_command(cli: Cli, project: Path) -> None:
+    ran = cli("memory", "apply")
+
+    assert ran.code == 1
+    assert "agentengine memory configure" in ran.err
+
+
+def test_apply_without_a_key_starts_nothing_and_names_what_it_looked_for(
+    cli: Cli, project: Path
+) -> None:
+    (project / "project-config.yaml").write_text("memory_only: true\nmemory: {}\n")
+    cli("memory", "configure", "--yes")
+
+    ran = cli("memory", "apply", environ={"VOYAGE_API_KEY": "in-the-shell"})
+
+    assert ran.code == 1
+    assert "secret OPENAI_API_KEY, secret LLM_API_KEY" in ran.err
+    assert "VOYAGE_API_KEY was found in your shell, not in .env" in ran.err
+    assert "in-the-shell" not in ran.err
+    assert "--local-models" in ran.err
+    assert cli("memory", "status").out.startswith("state: not_provisioned")
+
+
+def test_dry_run_says_what_would_happen(cli: Cli, project: Path) -> None:
+    cli("memory", "configure", "--yes")
+
+    ran = cli("memory", "apply", "--dry-run", "--local-models")
+
+    assert (ran.code, ran.out.splitlines()[0]) == (
+        0,
+        "would start the server: the server was never started",
+    )
+
+
+@pytest.mark.parametrize("command", ["configure", "apply", "status"])
+def test_remote_target_is_refused_clearly(cli: Cli, project: Path, command: str) -> None:
+    ids = ("--base-url", "https://ae.example", "--org-id", "o", "--project-id", "p")
+
+    ran = cli("memory", command, *ids)
+
+    assert ran.code == 1
+    assert "https://ae.example is configured where it runs" in ran.err
+
+
+@pytest.mark.parametrize("command", ["configure", "apply", "status"])
+def test_project_id_alone_is_wrong_usage(cli: Cli, project: Path, command: str) -> None:
+    ran = cli("memory", command, "--project-id", "p")
+
+    assert ran.code == 2
+    assert "incomplete explicit target" in ran.err
+    assert f"agentengine memory {command} --base-url" in ran.err
