@@ -16,7 +16,10 @@ _TERM = re.compile(r"\w+(?:[-_./:@+&]\w+)*")
 
 _PART = re.compile(r"[^\W_]+")
 
-_CLITIC = re.compile(r"['\u2019](?:s|t|d|m|re|ve|ll)\b", re.IGNORECASE)
+_CLITIC = re.compile(
+    r"\b(?:can|won|shan)['\u2019]t\b|(?<=\w)(?:n['\u2019]t|['\u2019](?:s|d|m|re|ve|ll))\b",
+    re.IGNORECASE,
+)
 """What English hangs on a word: Ana's, what's, didn't."""
 
 _MONTHS = (
