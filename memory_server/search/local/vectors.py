@@ -164,26 +164,27 @@ def _remove_packed(
     segment, position = _locate(connection, values)
     documents = np.frombuffer(segment["documents"], np.int64).copy()
     documents[position] = 0
-    connection.execute(SQL["mark_segment"], {"id": segment["id"], "documents": documents.tobytes()})
-    with connection.blobopen("vector_segments", "data", segment["id"]) as blob:
-        blob.seek(position * dimension * 4)
-        blob.write(bytes(dimension * 4))
+    # In place: an UPDATE would write the whole segment again.
+    for column, size in (("documents", 8), ("data", dimension * 4)):
+        with connection.blobopen("vector_segments", column, segment["id"]) as blob:
+            blob.seek(position * size)
+            blob.write(bytes(size))
     if np.count_nonzero(documents == 0) * 4 >= segment["size"]:
         _rewrite(connection, values["partition_id"], segment["id"])
 
 
 def _rewrite(connection: sqlite3.Connection, partition_id: int, segment_id: int) -> None:
-    """Write a segment without what was removed, joined with the next one if both fit in one."""
+    """Write a segment without what was removed, joined with a neighbour if both fit in one."""
     segment = connection.execute(SQL["segment_data"], {"id": segment_id}).fetchone()
-    where = {"partition_id": partition_id, "last_seq": segment["last_seq"]}
-    following = connection.execute(SQL["segment_after"], where).fetchone()
     kept = _Packed.of(segment)
     connection.execute(SQL["delete_segment"], {"id": segment_id})
-    if following is not None:
-        joined = kept.joined(_Packed.of(following))
-        if len(joined.seqs) <= SEGMENT:
-            connection.execute(SQL["delete_segment"], {"id": following["id"]})
-            kept = joined
+    where = {"partition_id": partition_id, "last_seq": segment["last_seq"]}
+    for neighbour in ("segment_after", "segment_before"):
+        row = connection.execute(SQL[neighbour], where).fetchone()
+        other = None if row is None else _Packed.of(row)
+        if other is not None and len(kept.seqs) + len(other.seqs) <= SEGMENT:
+            connection.execute(SQL["delete_segment"], {"id": row["id"]})
+            kept = kept.joined(other) if neighbour == "segment_after" else other.joined(kept)
     _write_segment(connection, partition_id, kept)
 
 

@@ -61,10 +61,6 @@ DELETE FROM vector_removals WHERE partition_id = :partition_id AND change <= :ch
 SELECT id, last_seq, size, seqs, documents FROM vector_segments
 WHERE partition_id = :partition_id AND last_seq >= :seq ORDER BY last_seq LIMIT 1;
 
--- name: mark_segment
--- Mark vectors of a segment as removed.
-UPDATE vector_segments SET documents = :documents WHERE id = :id;
-
 -- name: segment_data
 -- The whole of a segment.
 SELECT id, last_seq, size, seqs, documents, data FROM vector_segments WHERE id = :id;
@@ -73,6 +69,11 @@ SELECT id, last_seq, size, seqs, documents, data FROM vector_segments WHERE id =
 -- The segment that follows another.
 SELECT id, last_seq, size, seqs, documents, data FROM vector_segments
 WHERE partition_id = :partition_id AND last_seq > :last_seq ORDER BY last_seq LIMIT 1;
+
+-- name: segment_before
+-- The segment that precedes another.
+SELECT id, last_seq, size, seqs, documents, data FROM vector_segments
+WHERE partition_id = :partition_id AND last_seq < :last_seq ORDER BY last_seq DESC LIMIT 1;
 
 -- name: delete_segment
 -- Remove a segment.
