@@ -97,7 +97,8 @@ def of_memory_server(request: Request, error: MemoryServerError) -> JSONResponse
     status = status_of(type(error))
     message = str(error)
     if status >= 500:
-        logger.error("request %s: %s: %s", request_id(request), error.code, message)
+        level = logging.WARNING if error.retryable else logging.ERROR
+        logger.log(level, "request %s: %s: %s", request_id(request), error.code, message)
     more = {name: error.details[name] for name in ("problems",) if name in error.details}
     return envelope(request, status, error.code, message, headers=_headers(status, error), **more)
 

@@ -115,7 +115,8 @@ def test_markdown_content_opens_no_section_of_its_own() -> None:
 
     lines = written.splitlines()
     assert [line for line in lines if line.startswith("#")] == [HEADING, "### Facts"]
-    assert lines.index(END) == len(lines) - 1
+    assert lines[-1] == END
+    assert written.count(END) == 1
 
 
 def test_each_kind_stands_under_its_heading_and_turns_come_last() -> None:
