@@ -1,15 +1,10 @@
 """What every `SearchIndex` promises. Each index's test module runs the whole class."""
 
-import string
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.filters import Comparison, Operator
@@ -17,13 +12,11 @@ from memory_server.domain.memory import Body, Memory
 from memory_server.domain.scope import Visibility
 from memory_server.domain.turn import NewTurn
 from memory_server.domain.words import query_terms
-from memory_server.errors import WrongDimension
 from memory_server.ports.memories import Add, Erase, Replace
-from memory_server.ports.search import Hit, Selection
+from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
 from tests.clock import START
 from tests.factories import (
-    OTHER_SPACE,
     PROJECT,
     SESSION,
     SPACE,
@@ -40,12 +33,6 @@ from tests.factories import (
 
 LATER = START + timedelta(days=1)
 LEGS = ("text", "vector")
-any_input = settings(
-    max_examples=60,
-    deadline=None,
-    # One store serves all examples, and one class all stores: no example writes anything.
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
-)
 
 
 def a_selection(source: Source = Source.SEMANTIC, **changes: Any) -> Selection:
@@ -89,12 +76,6 @@ def moved(memory: Memory, *, at: datetime = LATER) -> Memory:
         revision=memory.revision + 1,
         valid_from=at,
     )
-
-
-def nearest(vectors: dict[str, Any], query: Any, limit: int) -> list[str]:
-    """Find the nearest ids the slow way."""
-    cosines = {one: round(float(vector @ query), 6) for one, vector in vectors.items()}
-    return sorted(cosines, key=lambda one: (-cosines[one], one))[:limit]
 
 
 class SearchContract:
@@ -330,213 +311,6 @@ class SearchContract:
 
         for user, expected in (("bob", [memory.id]), ("ana", [])):
             assert await ids(store, leg, a_selection(scope=a_scope(user_id=user))) == expected
-
-    async def test_the_text_that_says_more_of_the_words_comes_first(self, store: Store) -> None:
-        await say(
-            store,
-            a_turn("the ferry to Barreiro was late", session_id="a"),
-            both := a_turn("the ferry from Lisbon was late", session_id="b"),
-            a_turn("nothing of interest", session_id="c"),
-            a_turn("something else entirely", session_id="d"),
-        )
-
-        hits = await store.search.text(a_selection(Source.STM), ["ferry", "lisbon"])
-
-        assert len(hits) == 2
-        assert hits[0].id == both.id
-        assert hits[0].score > hits[1].score > 0
-
-    @pytest.mark.parametrize(
-        ("text", "query"),
-        [
-            ("She moved to Porto", "moving"),
-            ("El niño comió después", "comio despues"),
-            ("naïve café", "NAIVE CAFE"),
-            ("error ERR-4021 at start", "ERR-4021"),
-            ("error ERR-4021 at start", "4021"),
-            ("paid invoice_99 today", "invoice_99"),
-            ("paid invoice_99 today", "invoice 99"),
-            ("see current.md", "current.md"),
-            ("see current.md", "current"),
-            ("3.5 GB/s", "GB/s"),
-            ("an a-b test", "a-b"),
-            ("Bob's bike", "bob"),
-            ("Bob bought it", "what's Bob's?"),
-            ("记忆系统很好", "记忆"),
-            ("记忆系统很好", "系统"),
-            ("我用Python写代码", "python"),
-            ("我养了一只猫", "猫"),
-            ("東京に行きました", "東京"),
-            ("서울에서 만나요", "서울"),
-            ("\uff26\uff35\uff2c\uff2c width", "full"),
-            ("¿Dónde está la llave?", "llave"),
-        ],
-    )
-    async def test_words_are_found_in_the_forms_people_use(
-        self, store: Store, text: str, query: str
-    ) -> None:
-        await say(store, turn := a_turn(text))
-        await say(store, a_turn("an unrelated remark", session_id="tuesday"))
-
-        assert await ids(store, "text", a_selection(Source.STM), query) == [turn.id]
-
-    async def test_a_turn_is_found_by_its_speaker_and_its_date(self, store: Store) -> None:
-        said = {"event_time": datetime.fromisoformat("2023-05-08T23:30:00-07:00")}
-        await say(store, turn := a_turn("hm", metadata={"speaker": "Caroline"}, **said))
-
-        for query in ("Caroline", "8 May 2023", "May"):
-            assert await ids(store, "text", a_selection(Source.STM), query) == [turn.id]
-
-    async def test_a_turn_is_found_by_what_was_said_just_before(self, store: Store) -> None:
-        await say(
-            store,
-            question := a_turn("What instrument do you play?"),
-            answer := a_turn("The cello, since I was six"),
-            a_turn("Nice"),
-            a_turn("Thanks"),
-        )
-
-        found = await ids(store, "text", a_selection(Source.STM), "instrument")
-
-        assert found[0] == question.id
-        assert answer.id in found
-
-    async def test_a_promoted_turn_is_found_by_what_was_said_just_after(self, store: Store) -> None:
-        await say(store, first := a_turn("Guess"), second := a_turn("A cello"))
-        await store.snapshots.promote(a_snapshot(1, 2), [])
-
-        assert await ids(store, "text", a_selection(Source.STM), "cello") == [second.id, first.id]
-
-    @pytest.mark.parametrize("changes", [{"user_id": "bob"}, {"session_id": "tuesday"}])
-    async def test_words_of_others_and_of_other_sessions_do_not_reach_a_turn(
-        self, store: Store, changes: dict[str, Any]
-    ) -> None:
-        await say(store, a_turn("my secret is a cello", **changes), a_turn("Guess"))
-        await store.snapshots.promote(a_snapshot(1, 1, session_id=SESSION), [])
-
-        assert await ids(store, "text", a_selection(Source.STM), "secret cello") == (
-            [] if "user_id" in changes else await self._only(store, "tuesday")
-        )
-
-    async def _only(self, store: Store, session_id: str) -> list[str]:
-        turns = await store.turns.recent(a_scope(session_id=session_id), limit=9)
-        return [turn.id for turn in turns]
-
-    @pytest.mark.parametrize("terms", [[], ["..."], ['"'], ["*"], ["\0"], [""]])
-    async def test_terms_without_words_find_nothing(
-        self, store: Store, terms: Sequence[str]
-    ) -> None:
-        await say(store, a_turn())
-
-        assert await store.search.text(a_selection(Source.STM), terms) == []
-
-    @any_input
-    @given(
-        st.lists(st.text(alphabet=string.printable + "¿\u2019*^{}:\0é記", max_size=12), max_size=6)
-    )
-    async def test_no_term_is_ever_read_as_syntax(self, store: Store, terms: list[str]) -> None:
-        hits = await store.search.text(a_selection(Source.STM), terms)
-
-        assert hits == []
-
-    @any_input
-    @given(st.text(max_size=60))
-    async def test_any_text_can_be_asked(self, store: Store, query: str) -> None:
-        assert await store.search.text(a_selection(Source.STM), query_terms(query)) == []
-
-    async def test_a_long_text_can_be_asked(self, store: Store) -> None:
-        await say(store, turn := a_turn())
-
-        query = "Lisbon " + " ".join(f"word{number}" for number in range(5000))
-
-        assert await ids(store, "text", a_selection(Source.STM), query) == [turn.id]
-
-    async def test_cosines_are_given_from_minus_one_to_one(self, store: Store) -> None:
-        angles = {"same": (1.0,), "across": (0.0, 1.0), "opposite": (-1.0,)}
-        for one, direction in angles.items():
-            memory = a_memory(id=one)
-            add = Add(memory=memory, vector=a_vector(*direction))
-            await store.memories.apply(PROJECT, [add], space=SPACE)
-
-        hits = await store.search.vector(a_selection(), a_vector(1), SPACE)
-
-        assert hits == [Hit("same", 1.0), Hit("across", 0.0), Hit("opposite", -1.0)]
-
-    async def test_what_has_no_vector_is_found_by_words_only(self, store: Store) -> None:
-        await store.memories.apply(PROJECT, [Add(memory=a_memory(id="m"))])
-
-        assert await ids(store, "vector", a_selection()) == []
-        assert await ids(store, "text", a_selection()) == ["m"]
-
-    async def test_a_vector_given_later_is_found(self, store: Store) -> None:
-        turn = await store.turns.append(a_turn())
-        await store.turns.set_vectors(PROJECT, {turn.id: a_vector(1)}, SPACE)
-
-        assert await ids(store, "vector", a_selection(Source.STM)) == [turn.id]
-
-    async def test_a_vector_that_was_dropped_is_not_found(self, store: Store) -> None:
-        await know(store, memory := a_memory())
-        await change(store, moved(memory), former_id="former", drop_vector=True)
-
-        assert await ids(store, "vector", a_selection()) == []
-        assert await ids(store, "vector", a_selection(as_of=START)) == ["former"]
-
-    async def test_a_vector_stays_with_a_memory_that_is_only_counted_up(self, store: Store) -> None:
-        await know(store, memory := a_memory())
-        await change(store, replace(memory, reinforcement_count=1, revision=2))
-
-        assert await ids(store, "vector", a_selection()) == [memory.id]
-
-    async def test_a_replaced_vector_is_the_one_that_counts(self, store: Store) -> None:
-        await know(store, memory := a_memory())
-        await change(store, replace(memory, revision=2), vector=a_vector(0, 1))
-
-        (hit,) = await store.search.vector(a_selection(), a_vector(1), SPACE)
-
-        assert hit.score == 0
-
-    async def test_vectors_of_two_spaces_are_never_compared(self, store: Store) -> None:
-        await know(store, memory := a_memory())
-        other = np.array([1, 0, 0], np.float32)
-
-        assert await store.search.vector(a_selection(), other, OTHER_SPACE) == []
-
-        again = Replace(memory=replace(memory, revision=2), vector=other)
-        await store.memories.apply(PROJECT, [again], space=OTHER_SPACE)
-        for vector, space in ((other, OTHER_SPACE), (a_vector(1), SPACE)):
-            (hit,) = await store.search.vector(a_selection(), vector, space)
-            assert hit == Hit(memory.id, 1.0)
-
-    async def test_new_content_leaves_no_vector_of_another_space_behind(self, store: Store) -> None:
-        await know(store, memory := a_memory())
-        new = Replace(
-            memory=moved(memory), former_id="former", vector=np.array([1, 0, 0], np.float32)
-        )
-        await store.memories.apply(PROJECT, [new], space=OTHER_SPACE)
-
-        assert await ids(store, "vector", a_selection()) == []
-
-    async def test_a_query_of_another_dimension_is_refused(self, store: Store) -> None:
-        with pytest.raises(WrongDimension):
-            await store.search.vector(a_selection(), a_vector(1)[:2], SPACE)
-
-    @pytest.mark.parametrize("condition", [None, Comparison("metadata.odd", Operator.EQ, 1)])
-    async def test_the_nearest_of_many_are_exactly_the_nearest(
-        self, store: Store, condition: Comparison | None
-    ) -> None:
-        random = np.random.default_rng(7)
-        vectors = {f"t{n:03}": a_vector(*random.normal(size=4)) for n in range(700)}
-        for number, (one, vector) in enumerate(vectors.items()):
-            turn = a_turn(id=one, metadata={"odd": number % 2})
-            await store.turns.append(turn, vector=vector, space=SPACE)
-        if condition is not None:
-            vectors = {one: v for one, v in vectors.items() if int(one[1:]) % 2}
-
-        query = a_vector(1, 2, 3, 4)
-        selection = a_selection(Source.STM, limit=20, filter=condition)
-        hits = await store.search.vector(selection, query, SPACE)
-
-        assert [hit.id for hit in hits] == nearest(vectors, query, 20)
 
     async def test_the_index_describes_itself(self, store: Store) -> None:
         await know(store, a_memory())

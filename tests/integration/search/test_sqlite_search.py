@@ -2,6 +2,8 @@
 
 from tests.conformance.filters import FiltersContract
 from tests.conformance.search import SearchContract
+from tests.conformance.search_vectors import VectorsContract
+from tests.conformance.search_words import WordsContract
 from tests.integration.storage.sqlite_stores import InFile, InMemory
 
 
@@ -10,6 +12,22 @@ class TestSearchInFile(InFile, SearchContract):
 
 
 class TestSearchInMemory(InMemory, SearchContract):
+    pass
+
+
+class TestWordsInFile(InFile, WordsContract):
+    pass
+
+
+class TestWordsInMemory(InMemory, WordsContract):
+    pass
+
+
+class TestVectorsInFile(InFile, VectorsContract):
+    pass
+
+
+class TestVectorsInMemory(InMemory, VectorsContract):
     pass
 
 

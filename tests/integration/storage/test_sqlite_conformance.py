@@ -4,6 +4,7 @@ from tests.conformance.accounts import AccountsContract
 from tests.conformance.isolation import IsolationContract
 from tests.conformance.jobs import JobsContract
 from tests.conformance.memories import MemoriesContract
+from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
@@ -31,6 +32,14 @@ class TestMemoriesInFile(InFile, MemoriesContract):
 
 
 class TestMemoriesInMemory(InMemory, MemoriesContract):
+    pass
+
+
+class TestMemoryChangesInFile(InFile, MemoryChangesContract):
+    pass
+
+
+class TestMemoryChangesInMemory(InMemory, MemoryChangesContract):
     pass
 
 
