@@ -82,15 +82,19 @@ class _Reading:
 _Handler = Callable[[_Reading], Span | None]
 
 
-def resolve(sentence: str, said_at: datetime | None) -> EventTime | None:
+def resolve(
+    sentence: str, said_at: datetime | None, *, told_in: str | None = None
+) -> EventTime | None:
     """Return when what a sentence tells took place, in the offset of `said_at`.
+
+    `told_in` is the text whose tense counts, where `sentence` is only its expression of time.
 
     The first expression of time that can be resolved counts. None when there is none, or when
     nobody knows when it was said: nothing is invented.
     """
     if said_at is None:
         return None
-    direction = _direction(sentence)
+    direction = _direction(told_in or sentence)
     unresolved_until = 0
     for match, handler in _expressions(sentence):
         if match.start() < unresolved_until:

@@ -13,6 +13,7 @@ from memory_server.domain.calendar import (
     any_of,
     written_date,
 )
+from memory_server.domain.turn import NewTurn
 
 HEADERS = (
     re.compile(r"\A\s*\[(?P<text>[^\]\n]{6,60})\]"),
@@ -53,6 +54,11 @@ def source_time(metadata: Mapping[str, Any], content: str) -> datetime | None:
             return moment
     header = _header(content)
     return header[0] if header else None
+
+
+def said_at(turn: NewTurn) -> datetime | None:
+    """Return when a turn was said: what was recorded with it, else what its source tells."""
+    return turn.event_time or source_time(turn.metadata, turn.content)
 
 
 def without_header(content: str) -> str:

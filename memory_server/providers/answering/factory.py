@@ -2,12 +2,13 @@
 
 from memory_server.ports.answerer import Answerer
 from memory_server.project_config import ExtractionLlmConfig
+from memory_server.providers.answering.language_model import LanguageModelAnswerer
 from memory_server.providers.answering.local import LocalAnswerer
+from memory_server.providers.extraction.chat import access_of
 
 
 def build_answerer(config: ExtractionLlmConfig, key: str | None) -> Answerer:
     """Return the configured answerer; nothing heavy is loaded before its first use."""
-    del key
     if config.provider == "local":
         return LocalAnswerer()
-    raise NotImplementedError(config.provider)
+    return LanguageModelAnswerer(access_of(config, key))

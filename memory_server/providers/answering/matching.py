@@ -42,7 +42,7 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
     """Return the sentences that cover most of the question's words, the best first.
 
     Texts come best first too; of two equal sentences the earlier text's wins. Sentences that
-    share no telling word with the question are left out, and so are those far behind the best.
+    cover less than the best one are left out.
     """
     wanted = telling_words(question)
     if not wanted:
@@ -54,7 +54,7 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
             if cover > 0:
                 found.setdefault(sentence, cover)
     ranked = sorted(found.items(), key=lambda item: -item[1])[:limit]
-    return [Match(sentence, cover) for sentence, cover in ranked if cover >= 0.75 * ranked[0][1]]
+    return [Match(sentence, cover) for sentence, cover in ranked if cover == ranked[0][1]]
 
 
 def telling_words(text: str) -> frozenset[str]:

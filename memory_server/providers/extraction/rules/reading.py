@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_server.domain.candidate import Conversation
-from memory_server.domain.source_times import source_time, without_header
+from memory_server.domain.source_times import said_at, without_header
 from memory_server.domain.turn import Role, Turn
 from memory_server.providers.extraction.rules import cleaning, language, sentences
 
@@ -24,11 +24,6 @@ class Utterance:
     language: str
     said_at: datetime | None
     sentences: Sequence[str]
-
-
-def said_at(turn: Turn) -> datetime | None:
-    """Return the turn's own time, if its source tells one."""
-    return turn.event_time or source_time(turn.metadata, turn.content)
 
 
 def by_people(conversation: Conversation) -> Iterator[Utterance]:

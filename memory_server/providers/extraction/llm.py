@@ -1,0 +1,166 @@
+"""Extraction by a language model."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memory_server.domain.candidate import Candidate, Conversation, Extraction, Rejected
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.source_times import said_at
+from memory_server.domain.turn import Role, Turn
+from memory_server.errors import InvalidAnswer, ProviderError, Refused
+from memory_server.ports.extractor import Extractor
+from memory_server.prompts import episodic, procedural, semantic, taxonomic
+from memory_server.prompts.conversation import ShownTurn, render
+from memory_server.prompts.item import KEY, Prompt, correction
+from memory_server.providers.extraction.answers import Answer, parse
+from memory_server.providers.extraction.chat import Completion, LazyChatModel, Message, ModelAccess
+from memory_server.providers.extraction.checking import Checked, Checker, looks_like_refusal
+from memory_server.providers.extraction.rules.cleaning import without_injected
+from memory_server.providers.extraction.windows import Piece, pieces, windows
+
+PROMPTS: Mapping[MemoryType, Prompt] = {
+    module.PROMPT.kind: module.PROMPT for module in (semantic, episodic, procedural, taxonomic)
+}
+_DIGEST = hashlib.sha256("".join(p.digest for p in PROMPTS.values()).encode()).hexdigest()[:8]
+_WINDOW_TOKENS = 6000
+_OVERLAP_TOKENS = 400
+_MAX_EXCERPT = 2000
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the calls of one extraction came to."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+
+    def count(self, completion: Completion) -> None:
+        self.calls += 1
+        self.input_tokens += completion.input_tokens
+        self.output_tokens += completion.output_tokens
+
+
+class LanguageModelExtractor(Extractor):
+    """Asks a language model, one prompt for each memory type, and believes nothing unchecked.
+
+    Items are validated one by one, so that a bad one never takes the others with it. What is
+    not valid gets one repair round; what still is not is returned as rejected.
+    """
+
+    def __init__(self, access: ModelAccess, *, window_tokens: int = _WINDOW_TOKENS) -> None:
+        self._model = LazyChatModel(access)
+        self._window_tokens = window_tokens
+
+    @property
+    def name(self) -> str:
+        return f"llm/{self._model.name}/{_DIGEST}"
+
+    async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
+        tally = _Tally()
+        shown = [(turn, without_injected(turn.content)) for turn in _by_people(conversation)]
+        parts = list(pieces(shown, max_tokens=self._window_tokens))
+        for window in windows(
+            parts, max_tokens=self._window_tokens, overlap_tokens=_OVERLAP_TOKENS
+        ):
+            checker = Checker(PROMPTS[kind], conversation.snapshot.id, [p.turn for p in window])
+            await self._read(window, checker, PROMPTS[kind], tally)
+        return Extraction(
+            candidates=tuple(_without_repetition(tally.candidates)),
+            rejected=tuple(tally.rejected),
+            input_tokens=tally.input_tokens,
+            output_tokens=tally.output_tokens,
+            calls=tally.calls,
+        )
+
+    async def check(self) -> None:
+        self._model.check()
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def _read(
+        self, window: Sequence[Piece], checker: Checker, prompt: Prompt, tally: _Tally
+    ) -> None:
+        asked = Message(role="user", text=render([_shown(piece) for piece in window]))
+        completion = await self._model.complete(prompt.instructions, [asked])
+        tally.count(completion)
+        answer = parse(completion.text, key=KEY)
+        checked = checker.check(answer.items) if answer else Checked()
+        tally.candidates += checked.candidates
+        if answer is not None and not checked.rejected:
+            tally.rejected += _cut_off(answer)
+            return
+        problems = checked.problems() if answer else "It is not a JSON object of the agreed form."
+        exchange = (asked, Message(role="assistant", text=completion.text or "(nothing)"))
+        again = Message(role="user", text=correction(problems))
+        await self._repair((*exchange, again), checker, prompt, tally, checked)
+
+    async def _repair(
+        self,
+        exchange: Sequence[Message],
+        checker: Checker,
+        prompt: Prompt,
+        tally: _Tally,
+        first: Checked,
+    ) -> None:
+        try:
+            completion = await self._model.complete(prompt.instructions, exchange)
+        except ProviderError:
+            if not first.candidates:
+                raise
+            tally.rejected += first.rejected
+            return
+        tally.count(completion)
+        answer = parse(completion.text, key=KEY)
+        if answer is None and not (first.candidates or first.rejected):
+            raise _unusable(completion.text)
+        second = checker.check(answer.items) if answer else Checked()
+        tally.candidates += second.candidates
+        tally.rejected += second.rejected or (() if answer and answer.items else first.rejected)
+
+
+def _by_people(conversation: Conversation) -> Iterator[Turn]:
+    """Yield what people and assistants said; tools and system prompts are no speakers."""
+    return (turn for turn in conversation.turns if turn.role in (Role.USER, Role.ASSISTANT))
+
+
+def _shown(piece: Piece) -> ShownTurn:
+    turn = piece.turn
+    return ShownTurn(
+        number=turn.turn_seq,
+        role=turn.role.value,
+        speaker=turn.speaker,
+        text=piece.text,
+        said_at=said_at(turn),
+    )
+
+
+def _cut_off(answer: Answer) -> Sequence[Rejected]:
+    if not answer.remainder:
+        return ()
+    return (Rejected(reason="the answer was cut off here", raw=answer.remainder[:_MAX_EXCERPT]),)
+
+
+def _unusable(text: str) -> ProviderError:
+    excerpt = text[:_MAX_EXCERPT]
+    if looks_like_refusal(text):
+        return Refused("The model declined to read the conversation.", raw=excerpt)
+    what = "has no JSON of the agreed form" if text.strip() else "is empty"
+    return InvalidAnswer(f"The model's answer {what}, even after one repair.", raw=excerpt)
+
+
+def _without_repetition(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield each proposal once, with the evidence of all windows that made it."""
+    merged: dict[object, Candidate] = {}
+    for candidate in candidates:
+        same = (candidate.type, candidate.claim or candidate.body.key, candidate.body.chunk_text)
+        known = merged.get(same)
+        if known is not None:
+            turn_ids = tuple(dict.fromkeys((*known.turn_ids, *candidate.turn_ids)))
+            candidate = replace(known, turn_ids=turn_ids)
+        merged[same] = candidate
+    yield from merged.values()
