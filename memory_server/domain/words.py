@@ -93,7 +93,8 @@ def _terms(text: str) -> Iterator[str]:
     start = 0
     for run in _UNSPACED.finditer(text):
         yield from _spaced_terms(text[start : run.start()])
-        yield from _pieces(run[0])[: max(1, len(run[0]) - 1)]
+        pieces = _pieces(run[0])[: max(1, len(run[0]) - 1)]
+        yield from (piece for piece in pieces if piece.isalnum())
         start = run.end()
     yield from _spaced_terms(text[start:])
 
