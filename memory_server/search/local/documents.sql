@@ -62,9 +62,9 @@ SELECT rowid FROM documents
 WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
 
 -- name: search_words
--- The documents that hold any of the words, best first.
+-- The documents that hold any of the words, best first. CROSS: the words come first.
 SELECT d.id AS id, -bm25(words, 0.0, 1.0, 0.3) AS score
-FROM words JOIN documents AS d ON d.rowid = words.rowid
+FROM words CROSS JOIN documents AS d ON d.rowid = words.rowid
 WHERE words MATCH :match AND /* conditions */ 1
 ORDER BY score DESC, d.id
 LIMIT :limit;

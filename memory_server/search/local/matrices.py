@@ -128,19 +128,26 @@ class Matrix:
             setattr(self, name, np.empty((0, *former.shape[1:]), former.dtype))
 
 
+@dataclass(slots=True)
+class _Held:
+    matrix: Matrix
+    size_bytes: int = 0
+    """What it took when it was last used."""
+
+
 class Matrices:
     """The matrices in memory; the one used longest ago goes first when room is needed."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
         self._lock = Lock()
-        self._matrices: OrderedDict[int, Matrix] = OrderedDict()
+        self._held: OrderedDict[int, _Held] = OrderedDict()
+        self._taken = 0
 
     @property
     def size_bytes(self) -> int:
         """What all matrices take in memory."""
-        with self._lock:
-            return sum(matrix.size_bytes for matrix in self._matrices.values())
+        return self._taken
 
     def views(self, connection: sqlite3.Connection, partition: Partition) -> Iterator[View]:
         """Yield all rows of a partition; one that exceeds the limit comes segment by segment."""
@@ -148,32 +155,41 @@ class Matrices:
             self._drop(partition.id)
             yield from _streamed(connection, partition)
             return
-        yield self._matrix(partition).view(connection, partition)
-        self._make_room()
+        held = self._hold(partition)
+        view = held.matrix.view(connection, partition)
+        self._make_room(partition.id, held)
+        yield view
 
     def clear(self) -> None:
         """Let all matrices go."""
         with self._lock:
-            self._matrices.clear()
+            self._held.clear()
+            self._taken = 0
 
-    def _matrix(self, partition: Partition) -> Matrix:
+    def _hold(self, partition: Partition) -> _Held:
         with self._lock:
-            matrix = self._matrices.get(partition.id)
-            if matrix is None:
-                matrix = self._matrices[partition.id] = Matrix(partition)
-            self._matrices.move_to_end(partition.id)
-            return matrix
+            held = self._held.get(partition.id)
+            if held is None:
+                held = self._held[partition.id] = _Held(Matrix(partition))
+            self._held.move_to_end(partition.id)
+            return held
 
     def _drop(self, partition_id: int) -> None:
         with self._lock:
-            self._matrices.pop(partition_id, None)
+            held = self._held.pop(partition_id, None)
+            if held is not None:
+                self._taken -= held.size_bytes
 
-    def _make_room(self) -> None:
+    def _make_room(self, partition_id: int, held: _Held) -> None:
+        """Note how large a matrix has become, and let others go if it is too much together."""
         with self._lock:
-            taken = sum(matrix.size_bytes for matrix in self._matrices.values())
-            while taken > self.limit_bytes and self._matrices:
-                _, matrix = self._matrices.popitem(last=False)
-                taken -= matrix.size_bytes
+            if self._held.get(partition_id) is held:
+                size_bytes = held.matrix.size_bytes
+                self._taken += size_bytes - held.size_bytes
+                held.size_bytes = size_bytes
+            while self._taken > self.limit_bytes:
+                _, oldest = self._held.popitem(last=False)
+                self._taken -= oldest.size_bytes
 
 
 def _streamed(connection: sqlite3.Connection, partition: Partition) -> Iterator[View]:
