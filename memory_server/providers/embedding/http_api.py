@@ -92,7 +92,7 @@ class EmbeddingsApi(Protocol):
 
 
 def checked_url(base_url: str) -> str:
-    """Return the address without a slash at its end, or raise `InvalidProjectConfig`."""
+    """Return the address, or raise `InvalidProjectConfig` if it is none."""
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
@@ -100,6 +100,12 @@ def checked_url(base_url: str) -> str:
     if url.scheme not in ("http", "https") or not url.host:
         raise _not_an_address("it needs http:// or https:// and a host")
     return base_url.rstrip("/")
+
+
+def embeddings_url(base_url: str) -> httpx.URL:
+    """Return where to post: below the address's path, with the address's query."""
+    url = httpx.URL(base_url)
+    return url.copy_with(path=url.path.rstrip("/") + "/embeddings")
 
 
 def _not_an_address(why: str) -> InvalidProjectConfig:

@@ -10,7 +10,7 @@ from memory_server.domain.embedding import Embedded, EmbeddingSpace, Purpose, Ve
 from memory_server.errors import KeyRejected, ProviderError, ProviderUnavailable
 from memory_server.ports.embedder import Embedder
 from memory_server.providers.embedding.http_answers import RequestRefused, outcomes
-from memory_server.providers.embedding.http_api import EmbeddingsApi, Timeouts
+from memory_server.providers.embedding.http_api import EmbeddingsApi, Timeouts, embeddings_url
 from memory_server.providers.embedding.http_batches import Asking, embed_in_batches
 from memory_server.providers.embedding.vectors import embedded
 
@@ -102,7 +102,7 @@ class HttpEmbedder(Embedder):
         seconds = self._timeouts.of(purpose)
         request = self._client.build_request(
             "POST",
-            f"{api.base_url}/embeddings",
+            embeddings_url(api.base_url),
             json=api.body(texts, purpose),
             headers=_authorization(api),
         )
