@@ -26,6 +26,8 @@ _OPENAI_URLS = {
     "openai": "https://api.openai.com/v1",
     "cerebras": "https://api.cerebras.ai/v1",
 }
+_MAX_ANSWER_TOKENS = 8192
+"""For the provider that wants to be told; the longest answers are a fraction of it."""
 _Close = Callable[[], Awaitable[None]]
 _NO_KEY = "none"
 """What is sent to a server of one's own that needs no key."""
@@ -80,6 +82,8 @@ def _settings(model: Model, access: ModelAccess) -> ModelSettings:
     settings = ModelSettings(thinking=False, timeout=access.timeout_seconds, max_retries=0)
     if not model.profile.get("anthropic_disallows_sampling_settings"):
         settings["temperature"] = 0.0
+    if access.provider == "anthropic":
+        settings["max_tokens"] = _MAX_ANSWER_TOKENS
     return settings
 
 

@@ -5,6 +5,11 @@ import re
 from memory_server.providers.extraction.rules.rulebook import guards
 
 _QUESTION = re.compile(r"\?\s*[\"')\]]*$|^¿")
+_GOVERNS = re.compile(
+    r"^(?:if|unless|imagine|suppose|according to|as \w+ (?:says|said|puts it)|si|según)\b"
+    r"|\b(?:said|says|told \w+|wrote|writes|dijo|dice)[,:]?$",
+    re.IGNORECASE,
+)
 _JOKE_MARK = re.compile(r"[😂🤣😜😝🤪🙃]|(?:^|\s)/s\b|;\)")
 
 
@@ -36,6 +41,11 @@ def is_override(text: str) -> bool:
 def is_meant(clause: str) -> bool:
     """Whether the clause states something, rather than supposing, wishing or reporting it."""
     return not (guards().not_meant.search(clause) or guards().reported.search(clause))
+
+
+def governs(before: str) -> bool:
+    """Whether the clause before makes the next one somebody else's words or a supposition."""
+    return bool(_GOVERNS.search(before))
 
 
 def is_passing(clause: str) -> bool:

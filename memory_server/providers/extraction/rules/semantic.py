@@ -66,9 +66,11 @@ def _findings(sentence: str, book: Rulebook) -> Iterator[Finding]:
         return
     if guards.is_question(sentence) and not book.question_tail.search(sentence):
         return
-    for position, clause in enumerate(clauses.split(sentence, book)):
-        if guards.is_meant(clause):
-            yield from find(clause, book, sentence=sentence if position == 0 else "")
+    before = ""
+    for clause in clauses.split(sentence, book):
+        if guards.is_meant(clause) and not guards.governs(before):
+            yield from find(clause, book, sentence="" if before else sentence)
+        before = clause
 
 
 def _candidate(finding: Finding, utterance: Utterance) -> Candidate:

@@ -392,7 +392,8 @@ async def test_anthropic_is_asked_in_its_own_protocol(chat_server: ChatServer) -
     found = await build_extractor(config, KEY).extract(TALK, MemoryType.SEMANTIC)
 
     (request,) = chat_server.received
-    assert (request.path.partition("?")[0], request.headers["x-api-key"]) == ("/v1/messages", KEY)
+    assert request.path.partition("?")[0] == "/v1/messages"
+    assert f"Bearer {KEY}" == request.headers["authorization"]
     assert (texts(found), found.input_tokens) == ([BOSTON["text"]], 5)
 
 
