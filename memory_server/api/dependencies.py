@@ -159,14 +159,6 @@ async def owner(request: Request) -> Caller:
     return found
 
 
-async def member(request: Request) -> Caller:
-    """Return the caller of a route that any valid token of the project opens."""
-    found = await caller(request)
-    if found.principal.kind is PrincipalKind.ANONYMOUS:
-        raise NotAuthenticated("this route needs a bearer token")
-    return found
-
-
 def bearer_of(headers: Mapping[str, str]) -> str | None:
     """Return the bearer token of a request, or None; another scheme is refused."""
     given = headers.get("authorization", "").strip()

@@ -17,6 +17,9 @@ from memory_server.errors import TooLarge
 MAX_BODY_BYTES = 2 * 1024 * 1024
 """The largest request body, in bytes."""
 
+CALLER_LEFT = 499
+"""The status under which requests are counted whose caller did not wait for an answer."""
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _BODIES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _METHODS = _BODIES | {"GET", "HEAD", "OPTIONS"}
@@ -54,11 +57,14 @@ class RequestFrame:
     ) -> None:
         try:
             _check_announced(headers.get("content-length"))
-            body = _Replay(await _read(receive), receive) if scope["method"] in _BODIES else receive
+            first = await _read(receive) if scope["method"] in _BODIES else None
         except TooLarge as error:
             await of_memory_server(Request(scope), error)(scope, receive, answer)
             return
-        await self._app(scope, body, answer)
+        if first is not None and first["type"] == "http.disconnect":
+            answer.status = CALLER_LEFT
+            return
+        await self._app(scope, _Replay(first, receive), answer)
 
 
 async def _read(receive: Receive) -> Message:
@@ -81,10 +87,10 @@ async def _read(receive: Receive) -> Message:
 
 
 class _Replay:
-    """Gives one message first, then what is received."""
+    """Gives one message first, if there is one, then what is received."""
 
-    def __init__(self, first: Message, receive: Receive) -> None:
-        self._first: Message | None = first
+    def __init__(self, first: Message | None, receive: Receive) -> None:
+        self._first = first
         self._receive = receive
 
     async def __call__(self) -> Message:

@@ -3,13 +3,11 @@
 import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from memory_server.api.dependencies import Caller, member
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.errors import request_id
 from memory_server.api.schemas.invoke import Frame, InvokeAnswer, InvokeBody
 from memory_server.errors import MemoryServerError
@@ -19,8 +17,6 @@ logger = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/projects/{project_id}/workspaces/{workspace}", tags=["agent"])
 
-Member = Annotated[Caller, Depends(member)]
-
 SESSION_HEADER = "X-Session-ID"
 
 _STREAM = {"content": {"text/event-stream": {"schema": Frame.model_json_schema()}}}
@@ -28,7 +24,11 @@ _STREAM = {"content": {"text/event-stream": {"schema": Frame.model_json_schema()
 
 @router.post("/invoke")
 async def invoke(
-    workspace: str, body: InvokeBody, caller: Member, services: ServicesOfApp, response: Response
+    workspace: str,
+    body: InvokeBody,
+    caller: CallerOfRoute,
+    services: ServicesOfApp,
+    response: Response,
 ) -> InvokeAnswer:
     """Ask the agent, and return its answer whole."""
     outcome: InvokeOutcome | None = None
@@ -43,7 +43,11 @@ async def invoke(
 
 @router.post("/invokeStream", response_class=StreamingResponse, responses={200: _STREAM})
 async def invoke_stream(
-    workspace: str, body: InvokeBody, caller: Member, services: ServicesOfApp, request: Request
+    workspace: str,
+    body: InvokeBody,
+    caller: CallerOfRoute,
+    services: ServicesOfApp,
+    request: Request,
 ) -> StreamingResponse:
     """Ask the agent, and stream its answer as server-sent events.
 

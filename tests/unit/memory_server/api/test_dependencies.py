@@ -137,6 +137,7 @@ def caller_at(application: Application, address: tuple[str, int] | None, base: s
         ("::1", "http://[::1]:8080"),
         ("::ffff:127.0.0.1", "http://localhost"),
         ("127.0.0.9", "http://memory"),
+        ("a-socket-file", "http://localhost"),
         ("127.0.0.1", "http://app.localhost:3000"),
     ],
 )

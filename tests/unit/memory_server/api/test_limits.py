@@ -1,9 +1,12 @@
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
 
 from memory_server.api.limits import MAX_BODY_BYTES
+from memory_server.app import create_app
+from memory_server.bootstrap import Application
 
 TURNS = "/api/v1/memory/turns"
 JSON = {"content-type": "application/json"}
@@ -58,6 +61,40 @@ async def test_a_strange_request_id_is_replaced(client: httpx.AsyncClient, given
     answer = await client.get("/health", headers={"x-request-id": given})
 
     assert answer.headers["x-request-id"] not in ("", given)
+
+
+async def test_a_caller_who_leaves_amid_a_body_stores_nothing(
+    client: httpx.AsyncClient, application: Application
+) -> None:
+    messages = iter(
+        [
+            {"type": "http.request", "body": b'{"session_id": "s",', "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": TURNS,
+        "raw_path": TURNS.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"content-type", b"application/json"), (b"host", b"localhost")],
+        "client": ("127.0.0.1", 1),
+    }
+    sent = []
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await create_app(application)(scope, receive, send)
+
+    assert sent == []
+    recorded = await client.post(TURNS, json={"session_id": "s", "role": "user", "content": "x"})
+    assert recorded.json()["turn_seq"] == 1
 
 
 async def test_requests_are_counted_by_route_and_status(client: httpx.AsyncClient) -> None:

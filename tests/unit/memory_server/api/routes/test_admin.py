@@ -6,6 +6,7 @@ import pytest
 
 from memory_server.bootstrap import Application
 from memory_server.domain.job import JobKind
+from tests.unit.memory_server.api.routes.test_memories import BODIES
 
 FLAT = "/api/v1/memory"
 ADMIN = "/api/v1/admin"
@@ -73,6 +74,21 @@ async def test_a_learned_memory_is_shown_with_the_turns_it_rests_on(
     assert set(evidence) == {"snapshot_id", "session_id", "turns", "extractor", "learned_at"}
     [turn] = evidence["turns"]
     assert (turn["turn_seq"], turn["role"], turn["content"]) == (1, "user", SAID[0])
+
+
+async def test_memories_of_every_kind_are_shown_by_their_name(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    for kind, body in BODIES.items():
+        await client.post(f"{FLAT}/{kind}", json=body | {"user_id": "ana"})
+
+    shown = (await client.get(f"{ADMIN}/memories", headers=owner)).json()["memories"]
+
+    named = {memory["type"]: memory for memory in shown}
+    assert named["semantic"]["label"] == "seat"
+    assert named["episodic"]["title"] == "Trip"
+    assert (named["taxonomic"]["domain"], named["taxonomic"]["term"]) == ("travel", "PNR")
+    assert named["procedural"]["procedure"] == "rebook"
 
 
 async def test_former_versions_are_shown_when_they_are_asked_for(

@@ -3,6 +3,10 @@ from typing import Any
 import httpx
 import pytest
 
+from memory_server.bootstrap import Application
+from memory_server.errors import ProviderUnavailable
+from memory_server.providers.embedding.deterministic import HashingEmbedder
+
 FLAT = "/api/v1/memory"
 KINDS = ["semantic", "episodic", "taxonomic", "procedural"]
 
@@ -101,6 +105,20 @@ async def test_an_undeclared_filter_is_told_about(client: httpx.AsyncClient) -> 
 
     assert answer["memories"] == []
     assert "did you mean metadata.tier" in answer["warnings"][0]
+
+
+async def test_without_its_model_a_search_finds_by_words_and_says_so(
+    client: httpx.AsyncClient, application: Application
+) -> None:
+    embedder = application.providers.embedder
+    assert isinstance(embedder, HashingEmbedder)
+    embedder.failure = ProviderUnavailable("the model is away")
+
+    body = {"type": "semantic", "query": "copper pump"}
+    answer = (await client.post(f"{FLAT}/search", json=body)).json()
+
+    assert [chunk["content"] for chunk in answer["memories"]] == ["the copper pump leaks"]
+    assert answer["warnings"] == ["words only: the model is away"]
 
 
 @pytest.mark.parametrize("body", [{"type": "nonsense"}, {"type": "stm"}, {}, {"top_k": 1001}])
