@@ -16,6 +16,7 @@ from memory_server.domain.embedding import EmbeddingSpace, Purpose
 from memory_server.providers.embedding import model_files
 from memory_server.providers.embedding.local import LocalModel
 from memory_server.providers.embedding.model_files import PinnedFile
+from memory_server.providers.embedding.tokens import load_tokenizer, token_ids
 
 EXTRA = "embedded"
 WEIGHTS = PinnedFile(
@@ -38,8 +39,6 @@ WINDOW = 510
 OVERLAP = 64
 MAX_WINDOWS = 32
 """What lies behind about 14,000 tokens is not part of a text's vector."""
-MAX_CHARACTERS = 100_000
-"""Not even looked at behind this: tokenising holds the interpreter's lock."""
 
 
 class BgeSmall(LocalModel[Sequence[int]]):
@@ -59,14 +58,14 @@ class BgeSmall(LocalModel[Sequence[int]]):
         self._tokenizer: Any = None
 
     def load(self) -> None:
-        self._tokenizer = load_tokenizer(model_files.read(VOCABULARY), extra=EXTRA)
+        self._tokenizer = load_tokenizer(VOCABULARY)
         self._session = _session(model_files.checked(WEIGHTS))
         self._start = self._tokenizer.token_to_id("[CLS]")
         self._end = self._tokenizer.token_to_id("[SEP]")
         self._unknown = self._tokenizer.token_to_id("[UNK]")
 
     def pieces(self, text: str) -> Sequence[Sequence[int]]:
-        ids = self._tokenizer.encode(text[:MAX_CHARACTERS], add_special_tokens=False).ids
+        ids = token_ids(self._tokenizer, text)
         if all(id_ == self._unknown for id_ in ids):
             return ()
         return [(self._start, *window, self._end) for window in windows(ids)]
@@ -87,15 +86,6 @@ def windows(ids: Sequence[int]) -> Sequence[Sequence[int]]:
     last = max(len(ids) - WINDOW, 0)
     starts = chain(range(0, last, WINDOW - OVERLAP), [last])
     return [ids[start : start + WINDOW] for start in starts][:MAX_WINDOWS]
-
-
-def load_tokenizer(content: bytes, *, extra: str) -> Any:
-    """Return a tokenizer that neither pads nor cuts, and takes "[CLS]" in a text for text."""
-    tokenizer = model_files.runtime("tokenizers", extra=extra).Tokenizer.from_buffer(content)
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def _session(weights: Path) -> Any:

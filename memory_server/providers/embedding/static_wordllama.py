@@ -15,7 +15,7 @@ from memory_server.domain.embedding import EmbeddingSpace, Purpose
 from memory_server.providers.embedding import model_files
 from memory_server.providers.embedding.local import LocalModel
 from memory_server.providers.embedding.model_files import PinnedFile
-from memory_server.providers.embedding.onnx_bge import load_tokenizer
+from memory_server.providers.embedding.tokens import load_tokenizer, token_ids
 
 EXTRA = "static"
 WEIGHTS = PinnedFile(
@@ -32,8 +32,6 @@ VOCABULARY = PinnedFile(
     sha256="93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
     extra=EXTRA,
 )
-MAX_CHARACTERS = 100_000
-"""What lies behind is not part of a text's vector."""
 
 
 class Wordllama(LocalModel[Sequence[int]]):
@@ -47,11 +45,11 @@ class Wordllama(LocalModel[Sequence[int]]):
         self._tokenizer: Any = None
 
     def load(self) -> None:
-        self._tokenizer = load_tokenizer(model_files.read(VOCABULARY), extra=EXTRA)
+        self._tokenizer = load_tokenizer(VOCABULARY)
         self._table = _table(model_files.read(WEIGHTS))
 
     def pieces(self, text: str) -> Sequence[Sequence[int]]:
-        ids = self._tokenizer.encode(text[:MAX_CHARACTERS], add_special_tokens=False).ids
+        ids = token_ids(self._tokenizer, text)
         return [ids] if ids else ()
 
     def numbers(self, piece: Sequence[int], purpose: Purpose) -> ArrayLike:
