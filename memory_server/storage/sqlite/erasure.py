@@ -17,7 +17,7 @@ def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:
     owner = {"project_id": scope.project_id, "user_id": scope.user_id}
     sessions = connection.execute(SQL["sessions_of"], owner).fetchall()
     counts = {kind: connection.execute(SQL[kind], owner).rowcount for kind in _KINDS}
-    connection.execute(SQL["job_users"], owner)
+    connection.execute(SQL["job_owners"], owner)
     documents.erase(connection, scope.project_id, scope.user_id)
     gone = 0
     for (session_id,) in sessions:

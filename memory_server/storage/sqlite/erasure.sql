@@ -22,10 +22,10 @@ WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
 DELETE FROM jobs
 WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
 
--- name: job_users
+-- name: job_owners
 -- Forget when a user, or those of a project, were served.
-DELETE FROM job_users
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+DELETE FROM job_owners
+WHERE project_id = :project_id AND (:user_id IS NULL OR owner = :user_id);
 
 -- name: memories
 -- Remove the memories of a user, or of a project.

@@ -1,30 +1,34 @@
 -- name: enqueue
 -- Queue a job unless its key is known.
 INSERT INTO jobs (
-    id, project_id, kind, key, type, user_id, snapshot_id, payload, created_at, due_at, state,
-    attempts, lease_owner, lease_until, progress, result, error_code, error, finished_at
+    id, project_id, kind, key, owner, queue, user_id, snapshot_id, payload, created_at, due_at,
+    state, attempts, lease_owner, lease_until, progress, result, error_code, error, finished_at
 ) VALUES (
-    :id, :project_id, :kind, :key, :type, :user_id, :snapshot_id, :payload, :created_at, :due_at,
-    :state, :attempts, :lease_owner, :lease_until, :progress, :result, :error_code, :error,
-    :finished_at
+    :id, :project_id, :kind, :key, :owner, :queue, :user_id, :snapshot_id, :payload, :created_at,
+    :due_at, :state, :attempts, :lease_owner, :lease_until, :progress, :result, :error_code,
+    :error, :finished_at
 ) ON CONFLICT (project_id, key) DO NOTHING;
 
 -- name: next
--- The job to hand out: due or abandoned, the first of its queue, of the user served longest ago.
-SELECT j.seq, j.project_id, coalesce(j.user_id, '') AS user_id
-FROM jobs AS j LEFT JOIN job_users AS u
-    ON u.project_id = j.project_id AND u.user_id = coalesce(j.user_id, '')
-WHERE j.state IN ('queued', 'running')
+-- The job to hand out: due or abandoned, the oldest of its queue, of the owner served longest ago.
+SELECT j.seq, j.project_id, j.owner
+FROM job_owners AS o
+CROSS JOIN job_queues AS q ON q.project_id = o.project_id AND q.owner = o.owner
+CROSS JOIN jobs AS j ON j.seq = (
+    SELECT h.seq FROM jobs AS h INDEXED BY jobs_unfinished
+    WHERE h.project_id = q.project_id AND h.owner = q.owner AND h.queue = q.queue
+        AND h.state IN ('queued', 'running')
+    ORDER BY h.created_at, h.seq LIMIT 1
+)
+WHERE o.unfinished > 0
     AND j.kind IN (SELECT value FROM json_each(:kinds))
     AND CASE j.state WHEN 'queued' THEN j.due_at ELSE j.lease_until END <= :now
-    AND (j.user_id IS NULL OR NOT EXISTS (
-        SELECT 1 FROM jobs AS o
-        WHERE o.project_id = j.project_id AND o.user_id = j.user_id AND o.type = j.type
-            AND o.state IN ('queued', 'running') AND o.seq <> j.seq
-            AND ((o.created_at, o.seq) < (j.created_at, j.seq)
-                OR (o.state = 'running' AND o.lease_until > :now))
-    ))
-ORDER BY coalesce(u.last_claim, 0), j.created_at, j.seq
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs AS r INDEXED BY jobs_running
+        WHERE r.project_id = q.project_id AND r.owner = q.owner AND r.queue = q.queue
+            AND r.state = 'running' AND r.seq <> j.seq AND r.lease_until > :now
+    )
+ORDER BY o.last_claim, j.created_at, j.seq
 LIMIT 1;
 
 -- name: claim
@@ -34,10 +38,10 @@ UPDATE jobs SET
 WHERE seq = :seq RETURNING *;
 
 -- name: served
--- Note that a user was served.
-INSERT INTO job_users (project_id, user_id, last_claim)
-VALUES (:project_id, :user_id, 1 + coalesce((SELECT max(last_claim) FROM job_users), 0))
-ON CONFLICT (project_id, user_id) DO UPDATE SET last_claim = excluded.last_claim;
+-- Note that an owner was served.
+UPDATE job_owners
+SET last_claim = 1 + max(0, (SELECT max(last_claim) FROM job_owners))
+WHERE project_id = :project_id AND owner = :owner;
 
 -- name: extend
 -- Prolong the lease of a job that is still the worker's.
@@ -95,13 +99,20 @@ WHERE :project_id IS NULL OR project_id = :project_id
 GROUP BY state;
 
 -- name: next_due
--- When the next job can be handed out: the first of its queue is due, or its lease expires.
-SELECT min(CASE j.state WHEN 'queued' THEN j.due_at ELSE j.lease_until END)
-FROM jobs AS j
-WHERE j.state IN ('queued', 'running')
-    AND (j.user_id IS NULL OR j.state = 'running' OR NOT EXISTS (
-        SELECT 1 FROM jobs AS o
-        WHERE o.project_id = j.project_id AND o.user_id = j.user_id AND o.type = j.type
-            AND o.state IN ('queued', 'running') AND o.seq <> j.seq
-            AND ((o.created_at, o.seq) < (j.created_at, j.seq) OR o.state = 'running')
-    ));
+-- When a job can be handed out next: the oldest of its queue is due, or a lease expires.
+SELECT min(due) FROM (
+    SELECT lease_until AS due FROM jobs INDEXED BY jobs_running WHERE state = 'running'
+    UNION ALL
+    SELECT (
+        SELECT h.due_at FROM jobs AS h INDEXED BY jobs_unfinished
+        WHERE h.project_id = q.project_id AND h.owner = q.owner AND h.queue = q.queue
+            AND h.state IN ('queued', 'running')
+        ORDER BY h.created_at, h.seq LIMIT 1
+    )
+    FROM job_queues AS q
+    WHERE NOT EXISTS (
+        SELECT 1 FROM jobs AS r INDEXED BY jobs_running
+        WHERE r.project_id = q.project_id AND r.owner = q.owner AND r.queue = q.queue
+            AND r.state = 'running'
+    )
+);

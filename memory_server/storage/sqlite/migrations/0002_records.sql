@@ -52,14 +52,17 @@ CREATE TABLE snapshots (
 ) WITHOUT ROWID;
 CREATE INDEX snapshots_age ON snapshots (created_at);
 
--- `seq` keeps the order of arrival; `type` is the payload's.
+-- `seq` keeps the order of arrival. Of the unfinished jobs of one `queue` of one `owner` only the
+-- oldest may run: the owner is the user, the queue the payload's type. Jobs with no user have a
+-- queue each, under the owner ''.
 CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
     project_id TEXT NOT NULL,
     kind TEXT NOT NULL,
     key TEXT NOT NULL,
-    type TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    queue TEXT NOT NULL,
     user_id TEXT,
     snapshot_id TEXT,
     payload TEXT NOT NULL,
@@ -77,17 +80,79 @@ CREATE TABLE jobs (
 );
 CREATE UNIQUE INDEX jobs_id ON jobs (project_id, id);
 CREATE UNIQUE INDEX jobs_key ON jobs (project_id, key);
-CREATE INDEX jobs_unfinished ON jobs (project_id, user_id, type, created_at, seq)
+CREATE INDEX jobs_unfinished ON jobs (project_id, owner, queue, created_at, seq)
     WHERE state IN ('queued', 'running');
+CREATE INDEX jobs_running ON jobs (project_id, owner, queue) WHERE state = 'running';
+CREATE INDEX jobs_listed ON jobs (project_id, created_at, seq);
+CREATE INDEX jobs_states ON jobs (project_id, state, created_at);
 CREATE INDEX jobs_snapshot ON jobs (project_id, snapshot_id) WHERE snapshot_id IS NOT NULL;
 
--- How long ago each user was served: claims are numbered. No user: the empty text.
-CREATE TABLE job_users (
+-- How many jobs of an owner are unfinished, and when the owner was served last: claims are
+-- numbered from 1. Owners never served come before all others, in the order of their arrival.
+CREATE TABLE job_owners (
     project_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    unfinished INTEGER NOT NULL DEFAULT 0,
     last_claim INTEGER NOT NULL,
-    PRIMARY KEY (project_id, user_id)
+    PRIMARY KEY (project_id, owner)
 ) WITHOUT ROWID;
+CREATE INDEX job_owners_order ON job_owners (last_claim);
+CREATE INDEX job_owners_waiting ON job_owners (last_claim) WHERE unfinished > 0;
+
+-- The queues that hold unfinished jobs, and how many.
+CREATE TABLE job_queues (
+    project_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    unfinished INTEGER NOT NULL,
+    PRIMARY KEY (project_id, owner, queue)
+) WITHOUT ROWID;
+
+CREATE TRIGGER jobs_begin AFTER INSERT ON jobs WHEN new.state IN ('queued', 'running')
+BEGIN
+    INSERT INTO job_owners (project_id, owner, last_claim) VALUES (
+        new.project_id, new.owner,
+        1 + coalesce((SELECT max(last_claim) FROM job_owners WHERE last_claim < 0), -1 << 40)
+    ) ON CONFLICT DO NOTHING;
+    UPDATE job_owners SET unfinished = unfinished + 1
+    WHERE project_id = new.project_id AND owner = new.owner;
+    INSERT INTO job_queues (project_id, owner, queue, unfinished)
+    VALUES (new.project_id, new.owner, new.queue, 1)
+    ON CONFLICT DO UPDATE SET unfinished = unfinished + 1;
+END;
+
+CREATE TRIGGER jobs_begin_again AFTER UPDATE OF state ON jobs
+WHEN old.state NOT IN ('queued', 'running') AND new.state IN ('queued', 'running')
+BEGIN
+    UPDATE job_owners SET unfinished = unfinished + 1
+    WHERE project_id = new.project_id AND owner = new.owner;
+    INSERT INTO job_queues (project_id, owner, queue, unfinished)
+    VALUES (new.project_id, new.owner, new.queue, 1)
+    ON CONFLICT DO UPDATE SET unfinished = unfinished + 1;
+END;
+
+CREATE TRIGGER jobs_finish AFTER UPDATE OF state ON jobs
+WHEN old.state IN ('queued', 'running') AND new.state NOT IN ('queued', 'running')
+BEGIN
+    UPDATE job_owners SET unfinished = unfinished - 1
+    WHERE project_id = new.project_id AND owner = new.owner;
+    UPDATE job_queues SET unfinished = unfinished - 1
+    WHERE project_id = new.project_id AND owner = new.owner AND queue = new.queue;
+    DELETE FROM job_queues
+    WHERE project_id = new.project_id AND owner = new.owner AND queue = new.queue
+        AND unfinished = 0;
+END;
+
+CREATE TRIGGER jobs_vanish AFTER DELETE ON jobs WHEN old.state IN ('queued', 'running')
+BEGIN
+    UPDATE job_owners SET unfinished = unfinished - 1
+    WHERE project_id = old.project_id AND owner = old.owner;
+    UPDATE job_queues SET unfinished = unfinished - 1
+    WHERE project_id = old.project_id AND owner = old.owner AND queue = old.queue;
+    DELETE FROM job_queues
+    WHERE project_id = old.project_id AND owner = old.owner AND queue = old.queue
+        AND unfinished = 0;
+END;
 
 -- Every version of every memory. `root_id` is the id under which the memory is known.
 CREATE TABLE memories (
