@@ -19,7 +19,7 @@ from agentengine_cli.context import current
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import Applied, ControlPlane
 from agentengine_cli.control.report import status_document, status_lines
-from agentengine_cli.control.status import Status
+from agentengine_cli.control.status import State, Status
 from agentengine_cli.errors import CliError
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.output import Output
@@ -259,6 +259,8 @@ def _show_applied(output: Output, applied: Applied, *, dry_run: bool) -> None:
     if not applied.reasons:
         output.result("nothing to apply: the configuration is applied already")
     show_status(output, status)
+    if status.state is not State.READY:
+        output.hint("See how it goes on: agentengine memory status")
 
 
 def _short(digest: str) -> str:

@@ -192,14 +192,8 @@ class ControlPlane:
         return Server(state=self.state, command=self.command, clock=self.clock, prober=self.prober)
 
     def _apply(self, request: ApplyRequest, report: Report) -> Applied:
-        stored, before = self.state.stored(), self.status()
-        assert stored is not None, "looked at before the lock was taken, and never deleted"
-        delivery = Delivery(
-            document=stored.document,
-            digest=stored.digest,
-            at=self._now(),
-            local_models=request.local_models,
-        )
+        before, previous = self.status(), self.state.delivery()
+        delivery = self._delivery(previous, request)
         sources = self._checked_sources(delivery)
         self._check_space(delivery, before)
         notes = self._check_version(request, before)
@@ -213,7 +207,7 @@ class ControlPlane:
         rollout = Rollout(
             server=self._server,
             before=before,
-            previous=self.state.delivery(),
+            previous=previous,
             sources=sources,
             report=report,
         )
@@ -224,6 +218,20 @@ class ControlPlane:
         )
         status = self._ready(outcome) if request.wait else self.status()
         return Applied(status=status, reasons=reasons, notes=notes)
+
+    def _delivery(self, previous: Delivery | None, request: ApplyRequest) -> Delivery:
+        """Return the stored configuration as it is to be delivered, or as it was already."""
+        stored = self.state.stored()
+        assert stored is not None, "looked at before the lock was taken, and never deleted"
+        new = Delivery(
+            document=stored.document,
+            digest=stored.digest,
+            at=self._now(),
+            local_models=request.local_models,
+        )
+        if previous is None or previous.at is None:
+            return new
+        return previous if replace(new, at=previous.at) == previous else new
 
     def _awaited(self, status: Status, request: ApplyRequest, report: Report) -> Status:
         """Return the state of a server that is left alone, ready if that was asked for."""

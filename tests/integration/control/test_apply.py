@@ -51,6 +51,7 @@ def test_force_restarts_and_the_port_stays(bench: Bench) -> None:
     forced = bench.plane().apply(replace(WAIT, force=True)).status
 
     assert forced.pid != first.pid
+    assert forced.applied == first.applied
     assert forced.url == first.url
 
 

@@ -18,6 +18,7 @@ from agentengine_cli.control.plane import ControlPlane, NothingDelivered
 from agentengine_cli.control.process import find_launched
 from agentengine_cli.control.rollout import StartFailed
 from agentengine_cli.control.secrets import SecretScope
+from agentengine_cli.control.state import Delivery
 from agentengine_cli.control.status import State
 from agentengine_cli.errors import ServerNotRunning
 from memory_server import project_config
@@ -192,6 +193,29 @@ def test_port_pinned_in_dev_yaml_is_used(bench: Bench) -> None:
     (bench.directory / "dev.yaml").write_text(f"services: {{memory: {{port: {port}}}}}\n")
 
     assert started(bench).status().url == f"http://127.0.0.1:{port}"
+
+
+def test_delivery_that_never_came_to_a_start_is_not_called_applied(bench: Bench) -> None:
+    before = started(bench).status()
+    bench.configure("debug")
+    plane = bench.plane()
+    stored = plane.state.stored()
+    assert stored is not None
+
+    delivery = Delivery(document=stored.document, digest=stored.digest, at=None, local_models=False)
+    plane.state.deliver(delivery)  # and then the command is killed
+
+    status = bench.plane().status()
+    assert (status.applied.digest, status.pending) == (before.applied.digest, True)  # type: ignore[union-attr]
+
+
+def test_directory_others_could_read_is_closed_to_them(bench: Bench) -> None:
+    state = bench.plane().state
+    state.path.mkdir(mode=0o755)
+
+    state.prepare()
+
+    assert stat.S_IMODE(state.path.stat().st_mode) == 0o700
 
 
 def test_restart_runs_the_applied_configuration_not_the_pending_one(bench: Bench) -> None:
