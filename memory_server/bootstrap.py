@@ -145,14 +145,6 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         partitions=partitions,
         default_style=_STYLES.get(memory.extraction_llm.provider, FormatStyle.JINJA2),
     )
-    promotion = Promotion(
-        store=store,
-        embedder=embedder,
-        clock=clock,
-        ids=ids,
-        policy=_policy(memory),
-        enabled=[MemoryType(name) for name in memory.enabled],
-    )
     reconciliation = Reconciliation(store=store, embedder=embedder, clock=clock, ids=ids)
     extraction = ExtractionOfSnapshots(
         store=store, extractor=providers.extractor, reconciliation=reconciliation
@@ -164,6 +156,15 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         clock=clock,
         worker=f"{os.uname().nodename}:{os.getpid()}:{secrets.token_hex(4)}",
         retry=RetryPolicy(),
+    )
+    promotion = Promotion(
+        store=store,
+        embedder=embedder,
+        clock=clock,
+        ids=ids,
+        policy=_policy(memory),
+        enabled=[MemoryType(name) for name in memory.enabled],
+        on_queued=runner.wake,
     )
     readiness = ReadinessOfServer(
         store=store,
@@ -273,8 +274,7 @@ def _duties(
     snapshot = settings.memory.snapshot
 
     async def promote() -> None:
-        if (await promotion.promote_ripe()).jobs:
-            runner.wake()
+        await promotion.promote_ripe()
 
     async def embed_late() -> None:
         if await late.sweep(settings.project_id):

@@ -10,7 +10,15 @@ from datetime import datetime
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.embedding import Vector
-from memory_server.domain.memory import Episode, Evidence, Fact, Memory, MemoryType
+from memory_server.domain.memory import (
+    Body,
+    Episode,
+    Evidence,
+    Fact,
+    Memory,
+    MemoryType,
+    Procedure,
+)
 from memory_server.domain.reconciliation import Action, Decision, Neighbour, identity_of
 from memory_server.domain.scope import Visibility
 
@@ -109,12 +117,12 @@ class Workbench:
                 memory = self._retracted(candidate, _target(decision))
             case Action.SKIP:
                 pass
-        previous = decision.target.body.chunk_text if decision.target else None
+        previous = _shown(decision.target.body) if decision.target else None
         self.outcomes.append(
             Outcome(
                 action=decision.action,
                 type=candidate.type,
-                text=candidate.body.chunk_text,
+                text=_shown(candidate.body),
                 reason=decision.reason,
                 memory_id=memory.id if memory else None,
                 previous=previous if decision.action is Action.UPDATE else None,
@@ -226,6 +234,11 @@ class Workbench:
         said_at = self.provenance.said_at(candidate)
         event = candidate.event_time
         return min(event.start, said_at) if event else said_at
+
+
+def _shown(body: Body) -> str:
+    """Return one line by which an operator knows a memory."""
+    return body.key if isinstance(body, Episode | Procedure) else body.chunk_text
 
 
 def _target(decision: Decision) -> Memory:

@@ -1,7 +1,7 @@
 """Taking ripe runs of turns out of short-term memory."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.embedding import Purpose, Vector
@@ -40,6 +40,7 @@ class Promotion:
         ids: Ids,
         policy: PromotionPolicy,
         enabled: Sequence[MemoryType],
+        on_queued: Callable[[], None],
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -47,6 +48,7 @@ class Promotion:
         self._ids = ids
         self._policy = policy
         self._enabled = enabled
+        self._on_queued = on_queued
         self._seen_seq: dict[tuple[str, str], int] = {}
 
     async def promote_ripe(self) -> Promoted:
@@ -128,10 +130,12 @@ class Promotion:
             except AlreadyPromoted:
                 logger.info("session %s was promoted by another server", session.session_id)
                 break
+            self._on_queued()
             snapshots.append(snapshot)
             jobs += len(work)
             promoted_seq = snapshot.last_seq
-        self._seen_seq[session.project_id, session.session_id] = session.last_seq
+        if self._policy.topic_shift_threshold is not None:
+            self._seen_seq[session.project_id, session.session_id] = session.last_seq
         return Promoted(snapshots, jobs)
 
     def _is_unchanged(self, session: SessionState) -> bool:

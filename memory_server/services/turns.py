@@ -38,6 +38,14 @@ class TurnInput:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A stored turn, and whether it was stored before under the same idempotency key."""
+
+    turn: Turn
+    is_duplicate: bool
+
+
 class TurnRecording:
     """Stores turns, durably, before it answers; everything else happens later."""
 
@@ -58,8 +66,8 @@ class TurnRecording:
         self._embed_on_write = embed_on_write
         self._on_recorded = on_recorded
 
-    async def record(self, scope: Scope, given: TurnInput) -> Turn:
-        """Store one turn of the scope's user and agent, and return it numbered.
+    async def record(self, scope: Scope, given: TurnInput) -> Recorded:
+        """Store one turn of the scope's user and agent, numbered.
 
         Raises `InvalidRequest` or `TooLarge` before anything is stored. A key already used in
         this session returns the turn stored under it.
@@ -88,8 +96,10 @@ class TurnRecording:
         stored = await self._turns.append(
             turn, vector=await self._vector(turn), space=self._embedder.space
         )
-        self._on_recorded()
-        return stored
+        is_duplicate = stored.id != turn.id
+        if not is_duplicate:
+            self._on_recorded()
+        return Recorded(stored, is_duplicate)
 
     async def _vector(self, turn: NewTurn) -> Vector | None:
         """Embed the turn if the configuration asks for it; a turn is never lost over its vector."""

@@ -39,9 +39,9 @@ async def record_turn(request: Request) -> Response:
         raise InvalidRequest("send the turn as JSON, with Content-Type: application/json")
     body = _parsed(await request.body())
     scope = found.owner(user_id=body.user_id, agent_id=body.agent_id)
-    turn = await services(request).recording.record(scope, body.turn())
+    recorded = await services(request).recording.record(scope, body.turn())
     return Response(
-        TurnReceipt.of(turn).model_dump_json(), status_code=201, media_type="application/json"
+        TurnReceipt.of(recorded).model_dump_json(), status_code=201, media_type="application/json"
     )
 
 

@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Id, JsonList, JsonObject
-from memory_server.domain.turn import Role, Turn
-from memory_server.services.turns import TurnInput
+from memory_server.domain.turn import Role
+from memory_server.services.turns import Recorded, TurnInput
 
 
 class TurnBody(Body):
@@ -53,13 +53,17 @@ class TurnReceipt(Answer):
     """The turn's place in its session, from 1, without gaps."""
     acknowledged: bool = True
     has_embedding: bool
+    duplicate: bool
+    """Whether it was stored before under the same idempotency key, so that nothing was written."""
 
     @classmethod
-    def of(cls, turn: Turn) -> "TurnReceipt":
+    def of(cls, recorded: Recorded) -> "TurnReceipt":
         """Return the receipt of a stored turn."""
+        turn = recorded.turn
         return cls(
             id=turn.id,
             session_id=turn.session_id,
             turn_seq=turn.turn_seq,
             has_embedding=turn.has_embedding,
+            duplicate=recorded.is_duplicate,
         )

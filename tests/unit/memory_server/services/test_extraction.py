@@ -44,6 +44,7 @@ class Bench:
             ids=ids,
             policy=PromotionPolicy(max_messages=20, stale_after=timedelta(minutes=3)),
             enabled=(MemoryType.SEMANTIC,),
+            on_queued=lambda: None,
         )
         self.reconciliation = Reconciliation(store=store, embedder=embedder, clock=clock, ids=ids)
         self.use(self.reconciliation)
@@ -108,8 +109,14 @@ def bench(
     return Bench(store, recording, extractor, embedder, clock, ids)
 
 
-BOSTON: dict[str, Any] = {"text": "The user flies out of Boston.", "claim": ("home airport", "Boston")}
-DENVER: dict[str, Any] = {"text": "The user flies out of Denver.", "claim": ("home airport", "Denver")}
+BOSTON: dict[str, Any] = {
+    "text": "The user flies out of Boston.",
+    "claim": ("home airport", "Boston"),
+}
+DENVER: dict[str, Any] = {
+    "text": "The user flies out of Denver.",
+    "claim": ("home airport", "Denver"),
+}
 
 
 async def test_new_fact_is_added_with_its_evidence(bench: Bench) -> None:

@@ -32,6 +32,7 @@ def build(store: Store, embedder: HashingEmbedder, clock: ManualClock, ids: Coun
                 topic_shift_threshold=threshold,
             ),
             enabled=enabled or (MemoryType.SEMANTIC, MemoryType.EPISODIC),
+            on_queued=lambda: None,
         )
 
     return make

@@ -13,22 +13,25 @@ from tests.unit.memory_server.services.conftest import ANA, a_turn
 
 
 async def test_turn_is_numbered_within_its_session(recording: TurnRecording) -> None:
-    first = await recording.record(ANA, a_turn("one"))
-    second = await recording.record(ANA, a_turn("two"))
-    elsewhere = await recording.record(ANA, a_turn("one", session="s2"))
+    first = (await recording.record(ANA, a_turn("one"))).turn
+    second = (await recording.record(ANA, a_turn("two"))).turn
+    elsewhere = (await recording.record(ANA, a_turn("one", session="s2"))).turn
 
     assert (first.turn_seq, second.turn_seq, elsewhere.turn_seq) == (1, 2, 1)
 
 
-async def test_same_key_is_recorded_once(recording: TurnRecording) -> None:
+async def test_same_key_is_recorded_once_and_told_so(recording: TurnRecording) -> None:
     first = await recording.record(ANA, a_turn("one", idempotency_key="k"))
     again = await recording.record(ANA, a_turn("one", idempotency_key="k"))
 
-    assert (again.id, again.turn_seq) == (first.id, first.turn_seq)
+    assert again.turn == first.turn
+    assert (first.is_duplicate, again.is_duplicate) == (False, True)
 
 
 async def test_turn_keeps_the_time_its_source_tells(recording: TurnRecording) -> None:
-    turn = await recording.record(ANA, a_turn(metadata={"timestamp": "2026-03-02T18:05:00+01:00"}))
+    turn = (
+        await recording.record(ANA, a_turn(metadata={"timestamp": "2026-03-02T18:05:00+01:00"}))
+    ).turn
 
     assert turn.event_time == datetime(2026, 3, 2, 17, 5, tzinfo=UTC)
 
@@ -51,9 +54,11 @@ async def test_incomplete_turn_is_refused_by_place(
 
 
 async def test_assistant_may_call_tools_without_a_word(recording: TurnRecording) -> None:
-    turn = await recording.record(
-        ANA, a_turn("", role=Role.ASSISTANT, tool_calls=[{"id": "c", "name": "f"}])
-    )
+    turn = (
+        await recording.record(
+            ANA, a_turn("", role=Role.ASSISTANT, tool_calls=[{"id": "c", "name": "f"}])
+        )
+    ).turn
 
     assert turn.tool_calls == [{"id": "c", "name": "f"}]
 
@@ -80,6 +85,6 @@ async def test_turn_whose_vector_cannot_be_made_is_stored_without(
         on_recorded=lambda: None,
     )
 
-    turn = await recording.record(ANA, a_turn("hello"))
+    turn = (await recording.record(ANA, a_turn("hello"))).turn
 
     assert (turn.turn_seq, turn.has_embedding) == (1, False)
