@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,18 @@ def test_foreign_answer_on_the_recorded_port_is_told(bench: Bench) -> None:
     assert status.state is State.BLOCKED
     assert "answers on port" in status.blocked_on[0]
     assert status.body == {}
+
+
+@pytest.mark.parametrize(("age", "state"), [(30, State.STARTING), (90, State.BLOCKED)])
+def test_silent_server_is_starting_only_for_a_while(bench: Bench, age: int, state: State) -> None:
+    plane = started(bench)
+    record = plane.state.server()
+    assert record is not None
+    since = plane.clock.now() - timedelta(seconds=age)
+    silent = replace(record, port=addresses.free_port(), started_at=since.isoformat())
+    plane.state.record_server(silent)
+
+    assert plane.status().state is state
 
 
 def test_server_that_ignores_sigterm_is_killed(

@@ -1,0 +1,69 @@
+from dataclasses import replace
+
+import pytest
+
+from agentengine_cli.control.report import status_document, status_lines
+from agentengine_cli.control.state import ServerRecord
+from agentengine_cli.control.status import ConfigMark, State, Status
+
+RECORD = ServerRecord(
+    pid=42,
+    process_started_at=1.0,
+    url="http://127.0.0.1:8080",
+    port=8080,
+    instance_id="i",
+    config_digest="new",
+    started_at="2026-05-04T03:02:01+00:00",
+)
+OLD, NEW = ConfigMark(digest="old", at="10:00"), ConfigMark(digest="new", at="11:00")
+READY = Status(
+    state=State.READY,
+    record=RECORD,
+    stored=NEW,
+    applied=NEW,
+    body={"version": "1.0", "embedding": {"model": "m", "problem": None}},
+)
+
+
+def test_state_comes_first_and_empty_parts_are_left_out() -> None:
+    assert list(status_lines(READY)) == [
+        "state: ready",
+        "url: http://127.0.0.1:8080",
+        "pid: 42",
+        "version: 1.0",
+        "config: applied (stored 11:00, running 11:00)",
+        "embedding: model=m",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [(State.BLOCKED, "blocked on: the key"), (State.STARTING, "waiting for: the key")],
+)
+def test_reason_follows_the_state(state: State, line: str) -> None:
+    lines = list(status_lines(replace(READY, state=state, blocked_on=("the key",))))
+
+    assert lines[:2] == [f"state: {state}", line]
+
+
+def test_pending_configuration_shows_both_times() -> None:
+    lines = list(status_lines(replace(READY, applied=OLD)))
+
+    assert "config: pending (stored 11:00, running 10:00); agentengine memory apply" in lines
+
+
+def test_server_that_is_gone_has_no_address() -> None:
+    gone = replace(READY, state=State.CRASHED, body={})
+
+    assert not any(line.startswith(("url", "pid")) for line in status_lines(gone))
+    assert (status_document(gone)["url"], status_document(gone)["pid"]) == (None, None)
+
+
+def test_document_has_every_documented_key() -> None:
+    document = status_document(READY)
+
+    assert set(document) >= {
+        *("state", "blocked_on", "url", "pid", "project_id", "store", "search"),
+        *("embedding", "extraction", "version", "config"),
+    }
+    assert document["config"]["stored"] == {"digest": "new", "at": "11:00"}
