@@ -92,7 +92,7 @@ async def recorded(path: Path, seconds: float, clients: int, dimension: int) -> 
 
     async def client(number: int) -> list[float]:
         random = np.random.default_rng(number)
-        times = []
+        times: list[float] = []
         while (started := time.perf_counter()) < until:
             turn = a_turn(f"{number}-{len(times)}", f"session {number}", content(random))
             await store.turns.append(turn, vector=vector(random, dimension), space=space)

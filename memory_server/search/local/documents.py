@@ -57,16 +57,17 @@ def put(connection: sqlite3.Connection, document: Document) -> None:
     values = _values(document)
     known = connection.execute(SQL["find"], values).fetchone()
     if known is None:
+        values["neighbours"] = _around(connection, values)
         values["rowid"] = connection.execute(SQL["insert"], values).lastrowid
         connection.execute(SQL["insert_words"], values)
-    else:
-        values["rowid"] = known["rowid"]
-        connection.execute(SQL["update"], values)
+        _complete_window(connection, document)
+        return
+    values["rowid"] = known["rowid"]
+    connection.execute(SQL["update"], values)
+    if (known["scope"], known["body"]) != (values["scope"], values["body"]):
         connection.execute(SQL["update_words"], values)
-        if (known["state"], known["user_id"]) != (document.state, document.user_id):
-            vectors.move(connection, _place(values))
-    if document.position is not None and document.session_id is not None:
-        _link(connection, document.project_id, document.session_id, document.position)
+    if (known["state"], known["user_id"]) != (document.state, document.user_id):
+        vectors.move(connection, _place(values))
 
 
 def set_vector(
@@ -123,13 +124,10 @@ def link_neighbours(
     connection: sqlite3.Connection, project_id: str, session_id: str, first: int, last: int
 ) -> None:
     """Index for each turn from `first` to `last` what was said around it, by the same user."""
-    where = {"project_id": project_id, "session_id": session_id}
-    turns = connection.execute(SQL["turns_at"], where | {"first": first, "last": last})
-    for rowid, user_id, position in turns.fetchall():
-        window = where | {"user_id": user_id, "position": position, "reach": REACH}
-        around = connection.execute(SQL["around"], window).fetchall()
-        neighbours = "\n".join(row["body"] for row in around)
-        connection.execute(SQL["update_neighbours"], {"rowid": rowid, "neighbours": neighbours})
+    where = {"project_id": project_id, "session_id": session_id, "first": first, "last": last}
+    for turn in connection.execute(SQL["turns_at"], where).fetchall():
+        values = {"rowid": turn["rowid"], "neighbours": _around(connection, dict(turn))}
+        connection.execute(SQL["update_neighbours"], values)
 
 
 def scope_token(project_id: str, source: Source, *, past: bool, field: str, value: str) -> str:
@@ -145,14 +143,23 @@ in the table as well."""
 NOBODY = "0"
 
 
-def _link(connection: sqlite3.Connection, project_id: str, session_id: str, position: int) -> None:
-    """Index what came before a new turn; the turn that now has its whole surroundings gets them.
+def _around(connection: sqlite3.Connection, turn: Mapping[str, Any]) -> str:
+    """Return the words of the turns around one; of a memory, nothing."""
+    if turn["position"] is None:
+        return ""
+    rows = connection.execute(SQL["around"], {**turn, "reach": REACH})
+    return "\n".join(row["body"] for row in rows)
+
+
+def _complete_window(connection: sqlite3.Connection, document: Document) -> None:
+    """Index all that surrounds the turn which, with this one, has its last neighbour.
 
     Those between wait for the next turn or for their snapshot: each turn is indexed twice, not
     once for every neighbour.
     """
-    link_neighbours(connection, project_id, session_id, position, position)
-    link_neighbours(connection, project_id, session_id, position - REACH, position - REACH)
+    if document.position is not None and document.session_id is not None:
+        position = document.position - REACH
+        link_neighbours(connection, document.project_id, document.session_id, position, position)
 
 
 def _delete(connection: sqlite3.Connection, rowid: int) -> None:

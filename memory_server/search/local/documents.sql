@@ -1,6 +1,8 @@
 -- name: find
 -- What is known of a document already.
-SELECT rowid, state, user_id FROM documents WHERE project_id = :project_id AND id = :id;
+SELECT d.rowid AS rowid, d.state, d.user_id, w.scope, w.body
+FROM documents AS d JOIN words AS w ON w.rowid = d.rowid
+WHERE d.project_id = :project_id AND d.id = :id;
 
 -- name: insert
 -- Make a document findable.
@@ -26,7 +28,7 @@ DELETE FROM documents WHERE rowid = :rowid;
 
 -- name: insert_words
 -- Index the words of a new document.
-INSERT INTO words (rowid, scope, body, neighbours) VALUES (:rowid, :scope, :body, '');
+INSERT INTO words (rowid, scope, body, neighbours) VALUES (:rowid, :scope, :body, :neighbours);
 
 -- name: update_words
 -- Index a document's words anew, leaving those of its neighbours.
@@ -52,7 +54,7 @@ ORDER BY d.position;
 
 -- name: turns_at
 -- The turns of a session between two positions.
-SELECT rowid, user_id, position FROM documents
+SELECT rowid, project_id, session_id, user_id, position FROM documents
 WHERE project_id = :project_id AND session_id = :session_id AND source = 'stm'
     AND position BETWEEN :first AND :last;
 

@@ -2,6 +2,7 @@
 
 from tests.conformance.accounts import AccountsContract
 from tests.conformance.isolation import IsolationContract
+from tests.conformance.job_order import JobOrderContract
 from tests.conformance.jobs import JobsContract
 from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
@@ -48,6 +49,14 @@ class TestJobsInFile(InFile, JobsContract):
 
 
 class TestJobsInMemory(InMemory, JobsContract):
+    pass
+
+
+class TestJobOrderInFile(InFile, JobOrderContract):
+    pass
+
+
+class TestJobOrderInMemory(InMemory, JobOrderContract):
     pass
 
 
