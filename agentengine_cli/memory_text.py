@@ -14,6 +14,8 @@ HEADINGS = {
     "procedural": "Procedures",
 }
 Wrap = Callable[..., str]
+SHOWN_TURNS = 3
+"""Turns of one piece of evidence that a reader is shown; `--json` has them all."""
 
 
 def reduced(memory: "MemoryDocument", *, evidence: bool, history: bool) -> dict[str, Any]:
@@ -85,6 +87,9 @@ def _evidence(evidence: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
         f"learned {_day(evidence['learned_at'])}"
     )
     yield wrapped(source, first="    ", indent="      ")
-    for turn in evidence.get("turns") or ():
+    turns = evidence.get("turns") or ()
+    for turn in turns[:SHOWN_TURNS]:
         said = f"[{turn['turn_seq']}] {turn['role']}: {turn['content']}"
         yield wrapped(said, first="      ", indent="        ")
+    if len(turns) > SHOWN_TURNS:
+        yield wrapped(f"and {len(turns) - SHOWN_TURNS} more turns", indent="      ")

@@ -48,7 +48,7 @@ def _converse(memory: Memory, status: Mapping[str, Any], project: Path) -> None:
         if number in (1, len(SESSIONS)):
             _ask(memory)
     _heading("What is remembered, with its history")
-    _run("memory", "show", "--user-id", USER, "--history", cwd=project)
+    _run("memory", "show", "--user-id", USER, "--no-evidence", cwd=project)
 
 
 def _record(memory: Memory, session: Session) -> None:

@@ -151,14 +151,16 @@ def show(
         typer.Option("--type", metavar="TYPE", help="semantic, episodic, taxonomic or procedural."),
     ] = None,
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Show the turns it was learned from.")
-    ] = False,
-    history: Annotated[bool, typer.Option("--history", help="Show what it said before.")] = False,
+        bool, typer.Option("--evidence/--no-evidence", help="The turns it was learned from.")
+    ] = True,
+    history: Annotated[
+        bool, typer.Option("--history/--no-history", help="What it said before.")
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is remembered of a user, by type.
+    """Show what is remembered of a user, by type, with versions and evidence.
 
-    agentengine memory show --user-id ana --evidence --history
+    agentengine memory show --user-id ana --type semantic --no-evidence
     """
     context = current(ctx)
     if memory_type is not None and memory_type not in memory_text.HEADINGS:
