@@ -37,6 +37,8 @@ _CLOCK = re.compile(
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)\b|\b(?P<utc>UTC|GMT|Z)\b")
 _FILLING = re.compile(rf"\b(?:on|at|the|of|a las|{any_of(WEEKDAYS)})\b|[\s,.;:()T-]", re.IGNORECASE)
 _DATE_FORMS = tuple(re.compile(rf"(?<!\w){form}(?!\w)", re.IGNORECASE) for form in WRITTEN_DATES)
+_HEADER_REACH = 200
+"""How far into a content a date header is looked for."""
 _LARGEST_SECONDS = 1e11
 """Epoch numbers above it are milliseconds."""
 
@@ -69,7 +71,7 @@ def without_header(content: str) -> str:
 
 def _header(content: str) -> tuple[datetime, int] | None:
     for form in HEADERS:
-        match = form.match(content)
+        match = form.match(content[:_HEADER_REACH])
         moment = _moment(match["text"]) if match else None
         if match and moment:
             return moment, match.end()

@@ -3,7 +3,7 @@
 import re
 
 _INJECTED = re.compile(
-    r"<memory_context\b[^>]*>.*?(?:</memory_context\s*>|\Z)", re.DOTALL | re.IGNORECASE
+    r"<memory_context\b[^>]{0,200}>.*?(?:</memory_context\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _INJECTED_SECTION = re.compile(
     r"^(?P<mark>#{1,6})[ \t]*(?:memory\b|what is remembered\b)[^\n]*\n.*?(?=^#{1,6}[ \t]|\Z)",
@@ -13,7 +13,7 @@ _CODE_BLOCK = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _SAID_IN_QUOTES = re.compile(
-    r"[\"“«][^\"”»\n]*\b(?:I|I'm|I've|my|we|yo|mi|soy|tengo)\b[^\"”»\n]*[\"”»]"
+    r"[\"“«][^\"”»\n]{0,300}\b(?:I|I'm|I've|my|we|yo|mi|soy|tengo)\b[^\"”»\n]{0,300}[\"”»]"
 )
 _MATERIAL = re.compile(
     r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|edit|correct|classify"
@@ -24,7 +24,7 @@ _MATERIAL = re.compile(
 
 def spoken(content: str) -> str:
     """Return the speaker's own words: no injected context, code, quotes or pasted material."""
-    text = without_injected(content)
+    text = re.sub(r"[ \t]+", " ", without_injected(content))
     text = _CODE_BLOCK.sub("\n", text)
     text = _QUOTED_LINE.sub("", text)
     text = _SAID_IN_QUOTES.sub("", text)

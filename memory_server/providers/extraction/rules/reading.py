@@ -11,6 +11,8 @@ from memory_server.providers.extraction.rules import cleaning, language, sentenc
 
 USER = "user"
 """The subject of what the user says about themself."""
+_MAX_CHARACTERS = 100_000
+"""Of one turn; what follows is left to be found as a turn."""
 _PEOPLE = (Role.USER, Role.ASSISTANT)
 
 
@@ -47,7 +49,7 @@ def is_named(turn: Turn) -> bool:
 
 def utterance(turn: Turn) -> Utterance:
     """Return a turn as sentences."""
-    text = cleaning.spoken(without_header(turn.content))
+    text = cleaning.spoken(without_header(turn.content[:_MAX_CHARACTERS]))
     return Utterance(
         turn=turn,
         subject=turn.speaker.strip() if is_named(turn) else USER,

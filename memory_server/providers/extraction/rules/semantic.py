@@ -17,6 +17,9 @@ from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import USER, Utterance, by_people
 from memory_server.providers.extraction.rules.rulebook import Rulebook, rulebook
 
+_MAX_SENTENCE = 500
+"""Longer ones are no plain statements, and would take the expressions long to read."""
+
 
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
@@ -32,7 +35,9 @@ def _in_earnest(utterance: Utterance) -> Iterator[str]:
         return
     following = (*utterance.sentences[1:], "")
     for sentence, after in zip(utterance.sentences, following, strict=False):
-        if not (guards.is_joke(sentence) or guards.takes_back(after) or guards.is_task(sentence)):
+        if len(sentence) > _MAX_SENTENCE or guards.is_task(sentence):
+            continue
+        if not (guards.is_joke(sentence) or guards.takes_back(after)):
             yield sentence
 
 
