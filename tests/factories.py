@@ -60,7 +60,11 @@ def an_episode(**changes: Any) -> Episode:
 
 def a_term(**changes: Any) -> Term:
     """Return the body of a term."""
-    values: dict[str, Any] = {"domain": "shipping", "term": "SKU", "definition": "a stock keeping unit"}
+    values: dict[str, Any] = {
+        "domain": "shipping",
+        "term": "SKU",
+        "definition": "a stock keeping unit",
+    }
     return Term(**values | changes)
 
 

@@ -103,6 +103,22 @@ def test_a_matrix_in_memory_is_brought_up_to_date(db: sqlite3.Connection) -> Non
         assert scan(db, matrices) == expected(numbers)
 
 
+@pytest.mark.parametrize("document", [7, SEGMENT + 2], ids=["packed", "in the tail"])
+def test_a_vector_removed_after_it_was_loaded_is_not_found(
+    db: sqlite3.Connection, document: int
+) -> None:
+    matrices = Matrices(ROOMY)
+    numbers = {one: one for one in range(1, SEGMENT + 4)}
+    for one in numbers:
+        store(db, one)
+    scan(db, matrices)
+
+    vectors.remove(db, document)
+
+    del numbers[document]
+    assert scan(db, matrices) == expected(numbers)
+
+
 def test_a_matrix_that_missed_too_much_is_loaded_anew(
     db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,7 +299,7 @@ class VectorMachine(RuleBasedStateMachine):
         assert count(self.db, "vector_places") == len(self.numbers)
 
 
-VectorMachine.TestCase.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
+VectorMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
 TestVectorMachine = VectorMachine.TestCase
 
 
