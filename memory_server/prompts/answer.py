@@ -15,5 +15,5 @@ cannot know, say that you do not have it in memory; never make up facts about th
 
 def as_data(context: str) -> str:
     """Return the context between its marks, which nothing inside it can close."""
-    inner = re.sub(r"<(?=/?\s*memory_context)", "&lt;", context, flags=re.IGNORECASE)
+    inner = re.sub(r"<(?=\s*/?\s*memory_context)", "&lt;", context, flags=re.IGNORECASE)
     return f"{_OPENING}\n{inner}\n{_CLOSING}"

@@ -5,6 +5,12 @@ from collections.abc import Iterator
 
 from memory_server.providers.extraction.rules.rulebook import Rulebook
 
+_OTHER_SUBJECT = re.compile(
+    r"\b(?:you|he|she|they|it|how|who|that|which|when"
+    r"|(?:want|hope|plan|need|going|like|love|decided|try|trying|hate|used|able|have) to)\b"
+)
+"""What may be the subject, or the governor, of the verb after `and` in place of `I`."""
+
 
 def split(sentence: str, book: Rulebook) -> Iterator[str]:
     """Yield the clauses of a sentence, without openers (`Well,`) and closing marks."""
@@ -31,12 +37,13 @@ def trimmed(text: str, book: Rulebook) -> str:
     """Return the text without openers and without punctuation at its end."""
     plain = book.openers.sub("", text.strip()).strip()
     plain = re.sub(r"(?<!\b[A-Z])(?<!\betc)(?<!\b[ap]\.m)[.!…,;:]+$", "", plain).strip()
-    return re.sub(r"^i(?=$|\s|')", "I", re.sub(r"(?<=\s)i(?=\s|'|$)", "I", plain))
+    plain = re.sub(r"^(?:im|Im)(?= )", "I'm", re.sub(r"^(?:ive|Ive)(?= )", "I've", plain))
+    return re.sub(r"(?:^|(?<=\s))i(?=$|\s|')", "I", plain)
 
 
 def _without_second_verb(clause: str, book: Rulebook) -> tuple[str, str]:
     """Cut `I live in X and work at Y` in two, each with its subject."""
     match = book.shared.search(clause)
-    if match is None:
+    if match is None or _OTHER_SUBJECT.search(clause[: match.start("cut")]):
         return clause, ""
     return clause[: match.start("cut")], f"{match['subject']} {clause[match.end('cut') :]}"

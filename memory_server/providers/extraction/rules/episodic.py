@@ -15,12 +15,13 @@ _MAX_CHARACTERS = 1500
 _MAX_SENTENCE = 300
 _MAX_TITLE = 90
 _SMALL_TALK = re.compile(
-    r"^(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool"
+    r"^[¡¿]*(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool"
     r"|great|nice|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you"
     r"|take care|talk to you|how are you|what's up|no problem|you're welcome|de nada|awesome"
     r"|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]")
 _PAST = re.compile(
     r"\b(?:\w{3,}ed|was|were|went|got|took|bought|made|met|saw|had|ran|won|lost|wrote|read|became"
     r"|fui|hice|compré|\w{2,}(?:é|ó|aron|ieron))\b"
@@ -67,7 +68,7 @@ def extract(conversation: Conversation) -> list[Candidate]:
 def _lines(conversation: Conversation) -> Iterator[_Line]:
     for utterance in by_anyone(conversation):
         for sentence in utterance.sentences:
-            if not _SMALL_TALK.match(sentence):
+            if _WORD.search(sentence) and not _SMALL_TALK.match(sentence):
                 yield _Line(utterance, _shortened(sentence, _MAX_SENTENCE), _weight(sentence))
 
 

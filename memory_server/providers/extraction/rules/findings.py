@@ -109,7 +109,7 @@ def _findings(
         yield Finding(
             attribute=pattern.attribute.format(**named),
             value=_polarity(pattern, value),
-            words=_with_item(clause, listed, item),
+            words=_with_item(clause, listed, item) if pattern.many else clause,
             exclusive=pattern.exclusive or pattern.polar,
             polar=pattern.polar,
             to_assistant=pattern.to_assistant,
@@ -119,7 +119,10 @@ def _findings(
 
 def _with_item(clause: str, listed: str, item: str) -> str:
     """Return the clause with one item in place of the list, if it can stand there alone."""
-    return clause if item.startswith(("a ", "al ")) else clause.replace(listed, item)
+    if item.startswith(("a los ", "a las ", "a la ", "al ")):
+        return clause
+    head, _, tail = clause.partition(listed)
+    return head + (item.removeprefix("the ") if head.endswith("the ") else item) + tail
 
 
 def _groups(pattern: Pattern, match: re.Match[str]) -> dict[str, str]:
@@ -136,6 +139,7 @@ def _groups(pattern: Pattern, match: re.Match[str]) -> dict[str, str]:
 
 def _tidy(text: str) -> str:
     """Take quotes, marks and pictures off both ends."""
+    text = re.sub(r" (?:mostly|mainly|a lot|very much|daily|regularly|sometimes)$", "", text)
     return re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
 
 

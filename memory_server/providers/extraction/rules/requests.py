@@ -11,6 +11,7 @@ from memory_server.providers.extraction.rules.rulebook import Rulebook
 
 NOTE = "note"
 """The attribute of what is to be remembered but fits no pattern."""
+_ASKS_POLITELY = re.compile(r"(?:please )?(?:can|could) you|puedes|podrías", re.IGNORECASE)
 _STATES = re.compile(
     r"(?:\b(?:is|are|was|were|am|has|have|needs?|must|should|always|never|don't|can't|likes?"
     r"|prefers?|wants?|es|son|está|tiene|tengo|soy|necesita|siempre|nunca)\b|'s\b|'m\b|'re\b|\d)",
@@ -24,19 +25,20 @@ def read(sentence: str, book: Rulebook) -> Sequence[Finding] | None:
     forget = book.forget.search(plain)
     if forget is not None:
         return list(_taken_back(forget, book))
-    remember = None if guards.is_question(sentence) else book.remember.search(plain)
-    if remember is None:
+    remember = book.remember.search(plain)
+    is_asked = guards.is_question(sentence) and not _ASKS_POLITELY.match(plain)
+    if remember is None or is_asked:
         return None
-    return list(_noted(remember["clause"], book))
+    return list(_noted(remember["clause"], book, is_marked=":" in remember.group().split(" ")[0]))
 
 
-def _noted(clause: str, book: Rulebook) -> Iterator[Finding]:
+def _noted(clause: str, book: Rulebook, *, is_marked: bool) -> Iterator[Finding]:
     for part in clauses.split(clause, book):
         if not guards.is_meant(part):
             continue
         found = find(part, book)
         yield from found
-        if not found and _STATES.search(part):
+        if not found and (is_marked or _STATES.search(part)):
             yield Finding(attribute=NOTE, value=part, words=part, to_assistant=True)
 
 

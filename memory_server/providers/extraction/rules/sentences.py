@@ -8,11 +8,12 @@ _ABBREVIATION = re.compile(
     r"|e\.g|i\.e|a\.m|p\.m|U\.S|U\.K)|\b[A-Z])\.$"
 )
 _BREAK = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)")
+_BULLET = re.compile(r"^[ \t]*(?:[-*•][ \t]+|\d{1,2}[.)][ \t]+)", re.MULTILINE)
 
 
 def split(text: str) -> list[str]:
     """Return the sentences in order, each with its closing mark, bullets taken off."""
+    text = _BULLET.sub("", text)
     sentences: list[str] = []
     start = 0
     for mark in _BREAK.finditer(text):
@@ -22,4 +23,4 @@ def split(text: str) -> list[str]:
         sentences.append(head)
         start = mark.end()
     sentences.append(text[start:])
-    return [stripped for s in sentences if (stripped := _BULLET.sub("", s).strip())]
+    return [stripped for sentence in sentences if (stripped := sentence.strip())]

@@ -17,6 +17,7 @@ SPANS = [
     ("She left the day before yesterday", "2023-05-06", "2023-05-07", "the day before yesterday"),
     ("He comes the day after tomorrow", "2023-05-10", "2023-05-11", "the day after tomorrow"),
     ("I ran a race last Saturday", "2023-05-06", "2023-05-07", "last Saturday"),
+    ("I ran a race last Fri", "2023-05-05", "2023-05-06", "last Fri"),
     ("I ran a race last Monday", "2023-05-01", "2023-05-02", "last Monday"),
     ("See you next Friday", "2023-05-12", "2023-05-13", "next Friday"),
     ("See you next Monday", "2023-05-15", "2023-05-16", "next Monday"),

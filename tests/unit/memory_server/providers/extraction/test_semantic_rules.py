@@ -188,6 +188,8 @@ LEFT_ALONE: Sequence[str] = [
     "I love it!",
     "I like that.",
     "I love how you explain things.",
+    "I love how you paint and teach people.",
+    "I want to see Rome and live in Paris.",
     "I live in fear.",
     "I work from home.",
     "I work at night.",

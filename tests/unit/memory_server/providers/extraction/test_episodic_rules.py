@@ -1,0 +1,81 @@
+"""The episode of a conversation, by rules."""
+
+from collections.abc import Sequence
+
+from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.memory import Episode, MemoryType
+from memory_server.domain.turn import Role
+from memory_server.providers.extraction.rules import RuleExtractor
+from tests.conversations import conversation, said, turn
+
+ANA = {"speaker": "Ana", "date": "1:56 pm on 8 May, 2023"}
+BEN = {"speaker": "Ben", "date": "1:58 pm on 8 May, 2023"}
+
+
+async def episodes(talk: Conversation) -> Sequence[Candidate]:
+    return (await RuleExtractor().extract(talk, MemoryType.EPISODIC)).candidates
+
+
+async def the_episode(talk: Conversation) -> Episode:
+    (candidate,) = await episodes(talk)
+    assert isinstance(candidate.body, Episode)
+    return candidate.body
+
+
+async def test_episode_tells_who_said_what_and_when() -> None:
+    talk = conversation(
+        turn(1, "Hey Ben!", metadata=ANA),
+        turn(2, "I ran the Lisbon marathon.", metadata=ANA),
+        turn(3, "Wow!", role=Role.ASSISTANT, metadata=BEN),
+        turn(4, "I finished in 4 hours.", role=Role.ASSISTANT, metadata=BEN),
+    )
+
+    episode = await the_episode(talk)
+
+    assert episode.title == "I ran the Lisbon marathon"
+    assert episode.content == (
+        "8 May 2023, Ana and Ben:\nAna: I ran the Lisbon marathon.\nBen: I finished in 4 hours."
+    )
+    assert episode.participants == ("Ana", "Ben")
+    assert episode.snapshot_ref_id == "snap"
+    assert (episode.summary_type, episode.extraction_source) == ("rules", "rules")
+    assert "lisbon" in episode.tags
+
+
+async def test_episode_takes_place_when_its_turns_were_said() -> None:
+    (candidate,) = await episodes(said("I ran the Lisbon marathon.", metadata=ANA))
+
+    assert candidate.event_time is not None
+    assert candidate.event_time.start.isoformat() == "2023-05-08T13:56:00+00:00"
+    assert candidate.turn_ids == ("t1",)
+
+
+async def test_without_dates_the_episode_has_no_time() -> None:
+    (candidate,) = await episodes(said("I ran the Lisbon marathon."))
+
+    assert candidate.event_time is None
+
+
+async def test_greetings_make_no_episode() -> None:
+    assert await episodes(said("Hi!", "How are you?", "Thanks, bye.", "¡Hola!")) == ()
+
+
+async def test_long_conversation_is_condensed_to_what_tells_most_in_order() -> None:
+    filler = "Well it is what it is and so on and so forth, as one says about such things."
+    talk = said(*[filler] * 60, "In 2021 Ana bought 3 houses in Porto.", *[filler] * 60)
+
+    episode = await the_episode(talk)
+
+    assert len(episode.content) < 1700
+    assert "In 2021 Ana bought 3 houses in Porto." in episode.content
+    assert "Porto" in episode.summary_text
+
+
+async def test_tools_system_prompts_and_our_own_context_are_no_part_of_it() -> None:
+    talk = conversation(
+        turn(1, "You are a bot named Zed.", role=Role.SYSTEM),
+        turn(2, "<memory_context>Old fact about Bonn.</memory_context>I flew to Rome."),
+        turn(3, "Result: 42 rows", role=Role.TOOL),
+    )
+
+    assert (await the_episode(talk)).content == "User:\nUser: I flew to Rome."

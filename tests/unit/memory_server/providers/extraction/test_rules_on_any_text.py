@@ -1,0 +1,71 @@
+"""Whatever people paste, the rules read it without failing."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_server.domain.memory import MemoryType
+from memory_server.providers.extraction.rules import RuleExtractor
+from memory_server.providers.extraction.rules.language import guess
+from memory_server.providers.extraction.rules.sentences import split
+from tests.conversations import said
+
+WORDS = st.sampled_from(
+    "I I'm my we live work in at Boston love the a an not don't any more no longer named Rex two "
+    "cats , . ? ! \" ' ( ) # > ``` : ; yo me llamo vivo en no soy remember forget that meant last "
+    "week ago 2 3rd May yesterday to first then means \n 🥾 \u202e".split(" ")
+)
+PHRASES = st.lists(WORDS, max_size=30).map(" ".join)
+HOSTILE = [
+    "I live in " + "very " * 5000 + "Boston",
+    '"I ' * 10_000,
+    "\n" * 20_000,
+    "<memory_context" * 3000,
+    "[" * 20_000,
+    "My " * 10_000,
+    "I'm allergic to " + "nuts, " * 3000,
+    "To do x, first a" + " then b" * 3000,
+    "a" * 50_000,
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=PHRASES | st.text(max_size=200), kind=st.sampled_from(MemoryType))
+async def test_any_text_is_read_and_every_fact_has_a_value_and_evidence(
+    text: str, kind: MemoryType
+) -> None:
+    talk = said(text, metadata={"date": "8 May 2023"})
+
+    found = await RuleExtractor().extract(talk, kind)
+
+    for candidate in found.candidates:
+        assert candidate.turn_ids == ("t1",)
+        assert candidate.body.key
+        assert candidate.body.chunk_text.strip()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("kind", MemoryType)
+async def test_text_made_to_be_slow_is_read_like_any_other(text: str, kind: MemoryType) -> None:
+    found = await RuleExtractor().extract(said(text), kind)
+
+    assert len(found.candidates) <= 1
+
+
+def test_sentences_end_where_they_end() -> None:
+    text = "I met Dr. Lee at St. John's at 5 p.m. today. J. K. wrote 3.5 pages!\n- one\n2. two"
+
+    assert split(text) == [
+        "I met Dr. Lee at St. John's at 5 p.m. today.",
+        "J. K. wrote 3.5 pages!",
+        "one",
+        "two",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("I live in Boston", "en"), ("Vivo en Madrid", "es"), ("No fumo", "es"), ("", "en")],
+)
+def test_language_is_told_by_small_words(text: str, language: str) -> None:
+    assert guess(text) == language
