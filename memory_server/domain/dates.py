@@ -223,7 +223,8 @@ _AROUND = (
 )
 _ON = r"(?:(?:on|by|el) )?"
 _IN = r"(?:back )?(?:in|during|since|en|desde|by) (?:early |late |mid-?)?"
-_NOUN = rf"(?P<noun>weekend|fin de semana|{_UNIT_NAME}|{any_of(WEEKDAYS, at_least=3)}|{any_of(MONTHS, at_least=3)})"
+_SHORT_NAMES = f"{any_of(WEEKDAYS, at_least=3)}|{any_of(MONTHS, at_least=3)}"
+_NOUN = rf"(?P<noun>weekend|fin de semana|{_UNIT_NAME}|{_SHORT_NAMES})"
 
 
 def _rule(expression: str, handler: _Handler) -> tuple[re.Pattern[str], _Handler]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _MAX_CHARACTERS = 400_000
+_MAX_ATTEMPTS = 5000
+"""Brackets that are looked at; an answer with more of them is not worth the time."""
 _DECODER = json.JSONDecoder()
 
 
@@ -36,9 +38,10 @@ def parse(text: str, *, key: str) -> Answer | None:
 
 def _values(text: str) -> Iterator[Any]:
     """Yield every JSON object or list that stands in the text, outermost ones only."""
-    position = 0
-    while (start := _next_bracket(text, position)) is not None:
+    position = attempts = 0
+    while attempts < _MAX_ATTEMPTS and (start := _next_bracket(text, position)) is not None:
         value, position = _decoded(text, start)
+        attempts += 1
         if value is not None:
             yield value
 
@@ -51,8 +54,10 @@ def _next_bracket(text: str, position: int) -> int | None:
 def _decoded(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None, start + 1
+    except RecursionError:
+        return None, len(text)
 
 
 def _cut_off(text: str, key: str) -> Answer | None:

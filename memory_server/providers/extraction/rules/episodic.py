@@ -15,8 +15,8 @@ _MAX_CHARACTERS = 1500
 _MAX_SENTENCE = 300
 _MAX_TITLE = 90
 _SMALL_TALK = re.compile(
-    r"^[¡¿]*(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure|cool"
-    r"|great|nice|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you"
+    r"^[¡¿]*(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure"
+    r"|cool|great|nice|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you"
     r"|take care|talk to you|how are you|what's up|no problem|you're welcome|de nada|awesome"
     r"|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
     re.IGNORECASE,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.providers.extraction.answers import parse
@@ -58,6 +58,7 @@ def test_text_without_items_is_no_answer(text: str) -> None:
     assert parse(text, key="memories") is None
 
 
+@settings(max_examples=40, deadline=None)
 @given(items=st.lists(st.dictionaries(st.text(), JSON_VALUES, min_size=1), min_size=1))
 def test_any_agreed_answer_is_read_back_unchanged(items: list[dict[str, object]]) -> None:
     answer = parse("So: " + json.dumps({"memories": items}), key="memories")
