@@ -43,8 +43,13 @@ SECRET_NAMES = (
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
-    """Read the settings; raises `InvalidProjectConfig` if the delivered document is not valid."""
+    """Read the settings; raises `InvalidProjectConfig` for what cannot be served."""
     given = {name: value for name, value in environ.items() if value.strip()}
+    if "MONGODB_URI" in given:
+        raise InvalidProjectConfig(
+            "MONGODB_URI is set, and this version keeps memory in SQLite only: remove it from the "
+            "project's secrets and .env rather than have memories elsewhere than it says"
+        )
     document = _delivered(given.get("AGENTENGINE_MEMORY_CONFIG"))
     if "MONGOMEM_ENABLED_EXTRACTIONS" in environ:
         listed = environ["MONGOMEM_ENABLED_EXTRACTIONS"].split(",")

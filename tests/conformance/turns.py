@@ -145,6 +145,17 @@ class TurnsContract:
 
         assert await store.turns.recent(scope, limit=9) == [stored]
 
+    async def test_recent_turns_of_all_sessions_are_in_the_order_of_recording(
+        self, store: Store
+    ) -> None:
+        for session in ("monday", "tuesday", "monday"):
+            await store.turns.append(a_turn(session_id=session))
+        await store.turns.append(a_turn(session_id="sunday", user_id="bob"))
+
+        recent = await store.turns.recent(a_scope(), limit=2)
+
+        assert [turn.session_id for turn in recent] == ["tuesday", "monday"]
+
     async def test_a_run_is_given_with_both_ends(self, store: Store) -> None:
         for _ in range(5):
             await store.turns.append(a_turn())

@@ -23,7 +23,17 @@ async def test_a_turn_is_answered_with_its_number(client: httpx.AsyncClient) -> 
         "turn_seq": 1,
         "acknowledged": True,
         "has_embedding": True,
+        "duplicate": False,
     }
+
+
+async def test_a_repeated_turn_is_told_to_be_one(client: httpx.AsyncClient) -> None:
+    first, again = [
+        (await client.post(TURNS, json=a_turn(idempotency_key="k"))).json() for _ in range(2)
+    ]
+
+    assert (first["duplicate"], again["duplicate"]) == (False, True)
+    assert again["id"] == first["id"]
 
 
 async def test_a_turn_is_stored_as_it_was_said(

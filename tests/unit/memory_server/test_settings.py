@@ -1,0 +1,58 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from memory_server import settings
+from memory_server.errors import InvalidProjectConfig
+
+
+def test_with_nothing_given_the_built_in_models_and_every_type_serve() -> None:
+    found = settings.from_environment({})
+
+    assert (found.memory.embedding.provider, found.memory.extraction_llm.provider) == (
+        "local",
+        "local",
+    )
+    assert set(found.memory.enabled) == {"semantic", "episodic", "taxonomic", "procedural"}
+    assert (found.project_id, found.org_id) == ("local", "local")
+
+
+@pytest.mark.parametrize(
+    ("listed", "enabled"),
+    [("", []), ("semantic", ["semantic"]), (" semantic , episodic ,", ["semantic", "episodic"])],
+)
+def test_delivered_list_of_types_decides(listed: str, enabled: list[str]) -> None:
+    found = settings.from_environment({"MONGOMEM_ENABLED_EXTRACTIONS": listed})
+
+    assert list(found.memory.enabled) == enabled
+
+
+def test_delivered_configuration_is_read(tmp_path: Path) -> None:
+    delivered = tmp_path / "delivered.json"
+    delivered.write_text(json.dumps({"log_level": "debug", "extraction": {"enabled": []}}))
+
+    found = settings.from_environment({"AGENTENGINE_MEMORY_CONFIG": str(delivered)})
+
+    assert (found.memory.log_level, list(found.memory.enabled)) == ("debug", [])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]"])
+def test_unreadable_configuration_is_named(tmp_path: Path, text: str) -> None:
+    delivered = tmp_path / "delivered.json"
+    delivered.write_text(text)
+
+    with pytest.raises(InvalidProjectConfig, match="delivered.json"):
+        settings.from_environment({"AGENTENGINE_MEMORY_CONFIG": str(delivered)})
+
+
+def test_keys_are_taken_and_shown_to_nobody() -> None:
+    found = settings.from_environment({"VOYAGE_API_KEY": "a-key", "LLM_API_KEY": "  "})
+
+    assert dict(found.secrets) == {"VOYAGE_API_KEY": "a-key"}
+    assert "a-key" not in repr(found)
+
+
+def test_a_store_that_cannot_be_used_is_refused_rather_than_ignored() -> None:
+    with pytest.raises(InvalidProjectConfig, match="MONGODB_URI"):
+        settings.from_environment({"MONGODB_URI": "mongodb://user:password@h"})
