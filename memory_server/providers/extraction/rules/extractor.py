@@ -1,5 +1,6 @@
 """The built-in extractor."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from memory_server.domain.candidate import Candidate, Conversation, Extraction
@@ -29,7 +30,8 @@ class RuleExtractor(Extractor):
         return f"rules/{VERSION}"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
-        return Extraction(candidates=tuple(_READERS[kind](conversation)))
+        found = await asyncio.to_thread(_READERS[kind], conversation)
+        return Extraction(candidates=tuple(found))
 
     async def check(self) -> None:
         """Rules are always ready."""

@@ -102,7 +102,7 @@ def _findings(
     listed = groups["value"]
     for item in _LIST.split(listed) if pattern.many else (listed,):
         value = pattern.value.format(**{**groups, "value": item})
-        if not _is_fit(pattern, value, book):
+        if (pattern.many and item.startswith("not ")) or not _is_fit(pattern, value, book):
             continue
         named = {name: slug(_ARTICLE.sub("", text)) for name, text in groups.items()}
         named["value"] = slug(_ARTICLE.sub("", item))

@@ -10,7 +10,7 @@ _GOVERNS = re.compile(
     r"|\b(?:said|says|told \w+|wrote|writes|dijo|dice)[,:]?$",
     re.IGNORECASE,
 )
-_JOKE_MARK = re.compile(r"[😂🤣😜😝🤪🙃]|(?:^|\s)/s\b|;\)")
+_JOKE_MARK = re.compile(r"[😂🤣😜😝🤪🙃🙄]|(?:^|\s)/s\b|;\)")
 
 
 def is_question(sentence: str) -> bool:
