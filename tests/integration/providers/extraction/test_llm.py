@@ -438,3 +438,15 @@ def test_libraries_of_the_providers_are_not_loaded_before_they_are_needed() -> N
     )
 
     assert done.stdout.strip() == "[]"
+
+
+async def test_episode_without_a_turn_of_the_conversation_is_rejected_too(
+    chat_server: ChatServer,
+) -> None:
+    answer = says_items({"title": "Travel", "content": "They spoke.", "evidence": [99]})
+    chat_server.will(answer, answer)
+
+    found = await extractor(chat_server).extract(TALK, MemoryType.EPISODIC)
+
+    assert found.candidates == ()
+    assert found.rejected[0].reason == "evidence names no turn of this conversation"
