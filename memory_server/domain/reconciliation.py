@@ -168,7 +168,7 @@ def _same_slot(candidate: Candidate, known: Memory) -> bool:
             return (
                 candidate.claim is not None
                 and known.claim is not None
-                and (candidate.claim.exclusive or candidate.retracts)
+                and candidate.claim.exclusive
                 and _same_topic(candidate.claim, known.claim)
             )
     return False

@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from memory_server.domain.chunk import Chunk
+from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.turn import Role, Turn
 from memory_server.ports.answerer import Answerer
 from memory_server.providers.answering.matching import best
@@ -41,13 +41,16 @@ def is_asking(message: str) -> bool:
 def _answer(message: str, chunks: Sequence[Chunk], recent: Sequence[Turn]) -> str:
     if not is_asking(message):
         return NOTED
-    known = best(message, (chunk.content for chunk in chunks))
-    if known:
-        return "From memory: " + " ".join(_closed(match.sentence) for match in known)
     said = [turn.content for turn in reversed(recent) if turn.role is Role.USER]
     told = best(message, (text for text in said if not is_asking(text)), limit=1)
-    if told:
+    facts = best(message, (c.content for c in chunks if c.source is not Source.EPISODIC))
+    # What was said last has the last word: no memory may have been made of it yet.
+    if told and (not facts or told[0].cover >= facts[0].cover):
         return f'From memory, you said: "{told[0].sentence}"'
+    # An episode keeps what was said then; a fact is kept up to date.
+    known = facts or best(message, (c.content for c in chunks if c.source is Source.EPISODIC))
+    if known:
+        return "From memory: " + " ".join(_closed(match.sentence) for match in known)
     return NOTHING_KNOWN
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _STOP = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have how i i'm in is "
+    "a am an and are as at be been but by can could did do does for from had has have how i i'm in is "
     "it its me my of on or our out she so that the their them they this to us was we were what "
     "what's when where which who whom whose why will with would you your user user's tell about "
-    "know remember any please usually always often there he his her said de el la los las un una y "
+    "know remember any please usually always often many much there he his her said de el la los las un una y "
     "en que es mi me se por para con qué dónde cuándo cómo quién cuál cuáles su lo al del "
     "usuario".split()
 )
@@ -30,6 +30,10 @@ _RELATED = (
 _GROUP = {word: group[0] for group in _RELATED for word in group}
 
 
+ENOUGH = 0.5
+"""The share of the question's telling words above which a sentence speaks to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A sentence and how much of the question it covers, 0 to 1."""
@@ -42,7 +46,7 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
     """Return the sentences that cover most of the question's words, the best first.
 
     Texts come best first too; of two equal sentences the earlier text's wins. Sentences that
-    cover less than the best one are left out.
+    cover less than the best one, or not more than half of the question, are left out.
     """
     wanted = telling_words(question)
     if not wanted:
@@ -51,7 +55,7 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
     for text in texts:
         for sentence in _sentences(text):
             cover = len(wanted & telling_words(sentence)) / len(wanted)
-            if cover > 0:
+            if cover > ENOUGH:
                 found.setdefault(sentence, cover)
     ranked = sorted(found.items(), key=lambda item: -item[1])[:limit]
     return [Match(sentence, cover) for sentence, cover in ranked if cover == ranked[0][1]]

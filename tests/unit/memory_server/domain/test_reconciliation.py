@@ -163,6 +163,26 @@ CASES = [
         Action.RETRACT,
     ),
     Case(
+        "a retraction of another value beside it",
+        candidate(
+            fact("Forget that I like coffee"),
+            claim("likes", "coffee", exclusive=False),
+            retracts=True,
+        ),
+        LIKES_TEA,
+        0.9,
+        Action.SKIP,
+    ),
+    Case(
+        "a retraction of this very value",
+        candidate(
+            fact("Forget that I like tea"), claim("likes", "tea", exclusive=False), retracts=True
+        ),
+        LIKES_TEA,
+        0.9,
+        Action.RETRACT,
+    ),
+    Case(
         "a retraction of what is not known",
         candidate(fact("Forget it"), claim("smokes", "yes"), retracts=True),
         BOSTON,

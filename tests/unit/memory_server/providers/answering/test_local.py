@@ -67,6 +67,31 @@ async def test_what_was_just_said_counts_before_it_is_remembered() -> None:
     assert answered == 'From memory, you said: "I always fly out of Boston."'
 
 
+async def test_what_was_just_said_has_the_last_word() -> None:
+    recent = (turn(1, "I always fly out of Denver now."),)
+
+    answered = await answer("Where do I fly from?", *FACTS, recent=recent)
+
+    assert answered == 'From memory, you said: "I always fly out of Denver now."'
+
+
+async def test_fact_is_preferred_to_what_an_episode_once_said() -> None:
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+    told = {Source.EPISODIC: "User: I always fly out of Boston.", Source.SEMANTIC: FACTS[0]}
+    chunks = [
+        Chunk(id=text, content=text, source=source, timestamp=now, score=0.5)
+        for source, text in told.items()
+    ]
+
+    pieces = LocalAnswerer().answer("Where do I fly from?", context="", chunks=chunks, recent=())
+
+    assert "".join([piece async for piece in pieces]) == f"From memory: {FACTS[0]}"
+
+
+async def test_sentence_that_shares_half_of_the_question_is_no_answer() -> None:
+    assert await answer("What is my dog's name?", "The user's name is Ana.") == NOTHING_KNOWN
+
+
 async def test_same_question_gets_the_same_answer() -> None:
     assert {await answer("What am I allergic to?", *FACTS) for _ in range(3)} == {
         f"From memory: {FACTS[1]}"
