@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _STOP = frozenset(
-    "a am an and are as at be been but by can could did do does for from had has have how i i'm in is "
-    "it its me my of on or our out she so that the their them they this to us was we were what "
-    "what's when where which who whom whose why will with would you your user user's tell about "
-    "know remember any please usually always often many much there he his her said de el la los las un una y "
-    "en que es mi me se por para con qué dónde cuándo cómo quién cuál cuáles su lo al del "
-    "usuario".split()
+    "a am an and are as at be been but by can could did do does for from had has have how i i'm "
+    "in is it its me my of on or our out she so that the their them they this to us was we were "
+    "what what's when where which who whom whose why will with would you your user user's tell "
+    "about know remember any please usually always often many much there he his her said de el la "
+    "los las un una y en que es mi me se por para con qué dónde cuándo cómo quién cuál cuáles su "
+    "lo al del usuario".split()
 )
 _RELATED = (
     ("job", "work", "workplace", "employer", "occupation", "profession"),
