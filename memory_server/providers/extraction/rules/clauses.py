@@ -34,8 +34,9 @@ def _parts(statement: str, book: Rulebook) -> Iterator[str]:
 
 
 def trimmed(text: str, book: Rulebook) -> str:
-    """Return the text without openers and without punctuation at its end."""
+    """Return the text without openers and closers, and without punctuation at its end."""
     plain = book.openers.sub("", text.strip()).strip()
+    plain = book.closers.sub("", plain)
     plain = re.sub(r"(?<!\b[A-Z])(?<!\betc)(?<!\b[ap]\.m)[.!…,;:]+$", "", plain).strip()
     plain = re.sub(r"^(?:im|Im)(?= )", "I'm", re.sub(r"^(?:ive|Ive)(?= )", "I've", plain))
     return re.sub(r"(?:^|(?<=\s))i(?=$|\s|')", "I", plain)

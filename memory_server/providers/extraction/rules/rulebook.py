@@ -21,6 +21,7 @@ class Rulebook:
     breaks: re.Pattern[str]
     shared: re.Pattern[str]
     openers: re.Pattern[str]
+    closers: re.Pattern[str]
     lead_in: re.Pattern[str]
     question_tail: re.Pattern[str]
     negated: re.Pattern[str]
@@ -76,7 +77,9 @@ def guards() -> Guards:
     )
 
 
-_FOLDED = frozenset(("openers", "remember", "forget", "meant", "question_tail", "negated"))
+_FOLDED = frozenset(
+    ("openers", "closers", "remember", "forget", "meant", "question_tail", "negated")
+)
 
 
 @cache

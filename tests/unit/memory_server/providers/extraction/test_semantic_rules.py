@@ -26,6 +26,11 @@ SPOKEN: Sequence[tuple[str, Claims]] = [
     ("I'm from Spain.", [("origin", "Spain")]),
     ("I'm married to Tom.", [("marital_status", "married"), ("spouse", "Tom")]),
     ("I'm left-handed.", [("trait", "left-handed")]),
+    # what is said to the listener beside it
+    ("By the way, I am allergic to shellfish, as you know.", [("allergic_to_shellfish", "yes")]),
+    ("I live in Boston, you know!", [("residence", "Boston")]),
+    ("My name is Ana, as I said before.", [("name", "Ana")]),
+    ("Vivo en Madrid, como ya sabes.", [("residence", "Madrid")]),
     # places
     ("I always fly out of Boston.", [("home_airport", "Boston")]),
     ("My home airport is BOS.", [("home_airport", "BOS")]),
