@@ -35,10 +35,14 @@ _NEGATIONS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What each leg of a hybrid search counts."""
+    """What each leg of a hybrid search counts.
 
-    vector: float = 0.7
-    text: float = 0.3
+    Equal by measurement: over turns whose index has their neighbours' words, recall@10 is flat
+    from 0.3 to 0.6 of the vector leg and falls outside, whichever text is embedded.
+    """
+
+    vector: float = 0.5
+    text: float = 0.5
 
 
 HYBRID = Weights()
