@@ -1,4 +1,18 @@
-"""What becomes of a candidate when it meets what is known: a pure decision."""
+"""What becomes of a candidate when it meets what is known: a pure decision.
+
+The rules, in their order:
+
+1. What takes something back ends the memory it names, if that was not said again later.
+2. What the user deleted or took back after the candidate was said does not come back.
+3. The memory that has the candidate's identity, then one that says the same, then one that can
+   hold only in its place: the same statement reinforces it, a newer one updates it, an older one
+   completes its history.
+4. A text that is near in meaning reinforces a fact if neither claims nor wording tell them apart.
+5. Everything else is added.
+
+What a person saved for the whole project is changed by hand only, and so are terms and
+procedures that rest on no conversation.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +21,8 @@ from enum import StrEnum
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.memory import Body, Claim, Episode, Fact, Memory, Procedure, Term
-from memory_server.domain.wording import may_say_the_same, normalised
+from memory_server.domain.scope import Visibility
+from memory_server.domain.wording import may_say_the_same, normalised, tokens
 
 
 class Action(StrEnum):
@@ -30,111 +45,145 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a candidate meets."""
+
+    neighbours: Sequence[Neighbour]
+    """Live memories, the nearest first."""
+    ended: Sequence[Memory] = ()
+    """Memories of the candidate's identity that were taken back or deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What to do with a candidate, and why in words."""
 
     action: Action
     reason: str
     target: Memory | None = None
-    """The memory that is updated, reinforced or retracted."""
+    """The memory that is updated, reinforced, retracted, or whose history is completed."""
     is_past: bool = False
     """Whether the candidate was said before what is known, and only completes the history."""
 
 
-def identity_of(candidate: Candidate, *, snapshot_id: str) -> str:
-    """Return what makes two live memories of one owner the same one.
-
-    The store allows one live memory for each identity, so that equal candidates arriving at
-    the same moment end in one memory.
-    """
-    body = candidate.body
-    match body:
-        case Term():
-            return f"term:{normalised(body.domain)}|{normalised(body.term)}"
-        case Procedure():
-            return f"procedure:{normalised(body.procedure)}"
-        case Episode():
-            return f"episode:{snapshot_id}|{normalised(body.title)}"
-        case Fact():
-            return _identity_of_fact(body, candidate.claim)
-
-
-def _identity_of_fact(fact: Fact, claim: Claim | None) -> str:
-    if claim is None:
-        return f"text:{normalised(fact.text)}"
-    slot = f"claim:{normalised(claim.subject)}|{normalised(claim.attribute)}"
-    return slot if claim.exclusive else f"{slot}|{normalised(claim.value)}"
-
-
 def decide(
     candidate: Candidate,
-    neighbours: Sequence[Neighbour],
+    known: Known,
     *,
+    identity: str,
     said_at: datetime,
     same_from: float,
 ) -> Decision:
     """Decide for one candidate.
 
-    `said_at` is when it was said; `same_from` the cosine from which two texts of this
-    embedding space typically say the same.
+    `said_at` is when it was said; `same_from` the cosine from which two texts of this embedding
+    space typically say the same.
     """
+    live = [neighbour.memory for neighbour in known.neighbours]
     if candidate.retracts:
-        return _retraction(candidate, neighbours)
-    for neighbour in neighbours:
-        known = neighbour.memory
-        if _same_statement(candidate, known):
-            return Decision(action=Action.REINFORCE, target=known, reason="says the same")
-    rival = next((n.memory for n in neighbours if _same_slot(candidate, n.memory)), None)
-    if rival is not None:
-        return _rivalry(rival, said_at)
-    return _by_likeness(candidate, neighbours, same_from)
+        return _retraction(candidate, live, said_at)
+    ended = _ended_later(known.ended, said_at)
+    if ended is not None:
+        return ended
+    counterpart = _counterpart(candidate, live, identity)
+    if counterpart is not None:
+        return _meeting(candidate, counterpart, said_at)
+    return _by_likeness(candidate, known.neighbours, same_from)
 
 
 def last_said(memory: Memory) -> datetime:
-    """Return when the memory was last said, as far as its evidence tells."""
+    """Return when the memory was last said, or made so by hand."""
     said = [evidence.event_time for evidence in memory.evidence if evidence.event_time]
-    return max(said, default=memory.valid_from)
+    return max((*said, memory.valid_from))
 
 
-def _retraction(candidate: Candidate, neighbours: Sequence[Neighbour]) -> Decision:
-    for neighbour in neighbours:
-        if _same_slot(candidate, neighbour.memory) or _same_statement(candidate, neighbour.memory):
-            return Decision(
-                action=Action.RETRACT, target=neighbour.memory, reason="the user took it back"
-            )
-    return Decision(action=Action.SKIP, reason="nothing known that it takes back")
+def _retraction(candidate: Candidate, live: Sequence[Memory], said_at: datetime) -> Decision:
+    meant = [memory for memory in live if _takes_back(candidate, memory)]
+    if not meant:
+        return Decision(action=Action.SKIP, reason="nothing known that it takes back")
+    if said_at < last_said(meant[0]):
+        return Decision(action=Action.SKIP, reason="what it takes back was said again later")
+    return Decision(action=Action.RETRACT, target=meant[0], reason="the user took it back")
 
 
-def _rivalry(rival: Memory, said_at: datetime) -> Decision:
-    if said_at < last_said(rival):
+def _takes_back(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a retraction means this memory: the same matter, and the value if it names one."""
+    claim, known = candidate.claim, memory.claim
+    if claim is None or known is None:
+        return _statement(candidate.body) == _statement(memory.body)
+    if not _same_topic(claim, known):
+        return False
+    named = set(tokens(claim.value))
+    if not named or named <= _POLAR:
+        return True
+    held = set(tokens(known.value))
+    return named <= held or held <= named
+
+
+_POLAR = frozenset(("yes", "no"))
+
+
+def _ended_later(ended: Sequence[Memory], said_at: datetime) -> Decision | None:
+    """Return what to do with a statement that was ended after it was said, None if none was."""
+    for memory in ended:
+        if memory.deleted and said_at <= memory.updated_at:
+            return Decision(action=Action.SKIP, reason="deleted by hand after it was said")
+        if memory.valid_to is not None and said_at < memory.valid_to:
+            return Decision(action=Action.SKIP, reason="taken back after it was said")
+    return None
+
+
+def _counterpart(candidate: Candidate, live: Sequence[Memory], identity: str) -> Memory | None:
+    """Return the memory that the candidate is about, if one is known."""
+    tests = (
+        lambda memory: memory.identity_key == identity,
+        lambda memory: _same_statement(candidate, memory),
+        lambda memory: _same_slot(candidate, memory),
+    )
+    for test in tests:
+        for memory in live:
+            if test(memory):
+                return memory
+    return None
+
+
+def _meeting(candidate: Candidate, known: Memory, said_at: datetime) -> Decision:
+    if _same_statement(candidate, known):
+        return Decision(action=Action.REINFORCE, target=known, reason="says the same")
+    if _is_by_hand(known):
+        return Decision(
+            action=Action.SKIP, reason="what is known was saved by hand and is changed by hand"
+        )
+    if said_at < last_said(known):
         return Decision(
             action=Action.ADD,
-            target=rival,
+            target=known,
             is_past=True,
             reason="said before what is known, kept as history",
         )
-    return Decision(action=Action.UPDATE, target=rival, reason="newer word on the same matter")
+    return Decision(action=Action.UPDATE, target=known, reason="newer word on the same matter")
+
+
+def _is_by_hand(memory: Memory) -> bool:
+    if memory.visibility is not Visibility.PRIVATE:
+        return True
+    return not memory.evidence and not isinstance(memory.body, Fact)
 
 
 def _by_likeness(
     candidate: Candidate, neighbours: Sequence[Neighbour], same_from: float
 ) -> Decision:
     """Take a near text for the same one only if neither claims nor wording tell them apart."""
-    if not isinstance(candidate.body, Fact):
-        return Decision(action=Action.ADD, reason="nothing like it is known")
-    text = candidate.body.text
-    for neighbour in neighbours:
-        known = neighbour.memory
-        if (
-            neighbour.similarity >= same_from
-            and _compatible(candidate.claim, known.claim)
-            and may_say_the_same(text, known.body.chunk_text)
-        ):
-            return Decision(
-                action=Action.REINFORCE,
-                target=known,
-                reason=f"says the same in other words (cosine {neighbour.similarity:.2f})",
-            )
+    if isinstance(candidate.body, Fact):
+        for neighbour in neighbours:
+            known = neighbour.memory
+            if (
+                neighbour.similarity >= same_from
+                and _compatible(candidate.claim, known.claim)
+                and may_say_the_same(candidate.body.text, known.body.chunk_text)
+            ):
+                likeness = f"says the same in other words (cosine {neighbour.similarity:.2f})"
+                return Decision(action=Action.REINFORCE, target=known, reason=likeness)
     return Decision(action=Action.ADD, reason="nothing like it is known")
 
 
@@ -159,17 +208,22 @@ def _statement(body: Body) -> tuple[str, ...]:
 
 
 def _same_slot(candidate: Candidate, known: Memory) -> bool:
-    """Whether only one of the two can hold at a time."""
+    """Whether only one of the two can hold at a time.
+
+    Both must say so: a model that calls one "likes" exclusive must not retire the others.
+    """
     body = candidate.body
     match body, known.body:
         case (Term(), Term()) | (Procedure(), Procedure()):
             return normalised(body.key) == normalised(known.body.key)
         case (Fact(), Fact()):
+            one, other = candidate.claim, known.claim
             return (
-                candidate.claim is not None
-                and known.claim is not None
-                and candidate.claim.exclusive
-                and _same_topic(candidate.claim, known.claim)
+                one is not None
+                and other is not None
+                and one.exclusive
+                and other.exclusive
+                and _same_topic(one, other)
             )
     return False
 

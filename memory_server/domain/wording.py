@@ -5,6 +5,16 @@ import unicodedata
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NUMBER_WORDS = {
+    word: str(value)
+    for value, words in enumerate(
+        "zero|cero,,two|dos|twice,three|tres,four|cuatro,five|cinco,six|seis,seven|siete,"
+        "eight|ocho,nine|nueve,ten|diez,eleven|once,twelve|doce".split(",")
+    )
+    for word in words.split("|")
+    if word
+}
+"""Without `one` and `uno`, which count nothing in "the one I like"."""
 _NEGATIONS = frozenset(
     ("not", "no", "never", "cannot", "without", "nobody", "nothing", "nunca", "jamás", "sin")
 )
@@ -21,8 +31,9 @@ def normalised(text: str) -> str:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the numbers a text names, dates and times included."""
-    return frozenset(_NUMBER.findall(text))
+    """Return the numbers a text names, in digits or words, dates and times included."""
+    spelled = (_NUMBER_WORDS[token] for token in tokens(text) if token in _NUMBER_WORDS)
+    return frozenset((*_NUMBER.findall(text), *spelled))
 
 
 def is_negated(text: str) -> bool:

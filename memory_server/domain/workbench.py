@@ -5,21 +5,21 @@ on the same matter in one conversation end as they would in two.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.embedding import Vector
+from memory_server.domain.identity import identity_of
 from memory_server.domain.memory import (
     Body,
     Episode,
     Evidence,
-    Fact,
     Memory,
     MemoryType,
     Procedure,
 )
-from memory_server.domain.reconciliation import Action, Decision, Neighbour, identity_of
+from memory_server.domain.reconciliation import Action, Decision, Neighbour
 from memory_server.domain.scope import Visibility
 
 
@@ -73,6 +73,8 @@ class Change:
     memory: Memory
     is_new: bool
     former_id: str | None = None
+    history_of: str | None = None
+    """The memory whose history a new, past memory completes."""
     vector: Vector | None = None
 
 
@@ -103,12 +105,28 @@ class Workbench:
         live = (n for n in known.values() if n.memory.is_live)
         return sorted(live, key=lambda n: (-n.similarity, n.memory.id))
 
-    def carry_out(self, candidate: Candidate, decision: Decision, vector: Vector | None) -> None:
-        """Note the change that the decision asks for, and its outcome."""
+    def identity(self, candidate: Candidate) -> str:
+        """Return what makes the candidate the same as a live memory of its owner."""
+        return identity_of(candidate, snapshot_id=self.provenance.snapshot_id)
+
+    def carry_out(
+        self,
+        candidate: Candidate,
+        decision: Decision,
+        vector: Vector | None,
+        *,
+        history: Sequence[Memory] = (),
+    ) -> None:
+        """Note the change that the decision asks for, and its outcome.
+
+        `history` has the stored versions of the decision's target where the candidate is past.
+        """
         memory: Memory | None = None
         match decision.action:
+            case Action.ADD if decision.is_past:
+                memory = self._past(candidate, _target(decision), vector, history)
             case Action.ADD:
-                memory = self._added(candidate, decision, vector)
+                memory = self._added(candidate, vector)
             case Action.UPDATE:
                 memory = self._updated(candidate, _target(decision), vector)
             case Action.REINFORCE:
@@ -129,10 +147,40 @@ class Workbench:
             )
         )
 
-    def _added(self, candidate: Candidate, decision: Decision, vector: Vector | None) -> Memory:
-        rival = decision.target
+    def _added(self, candidate: Candidate, vector: Vector | None) -> Memory:
+        memory = self._made_of(candidate, vector)
+        self._note(Change(memory=memory, is_new=True, vector=vector))
+        return memory
+
+    def _past(
+        self,
+        candidate: Candidate,
+        rival: Memory,
+        vector: Vector | None,
+        history: Sequence[Memory],
+    ) -> Memory:
+        """Fit what was said before into the history of what is known."""
+        memory = self._made_of(candidate, vector)
+        begin = memory.valid_from
+        held = next((one for one in history if _held_at(one, begin)), None)
+        later = (one.valid_from for one in (*history, rival) if one.valid_from > begin)
+        until = (held.valid_to if held else None) or min(later, default=rival.valid_from)
+        if held is not None:
+            cut = replace(held, valid_to=begin, revision=held.revision + 1)
+            self.changes.append(Change(memory=cut, is_new=False))
+        memory = replace(
+            memory,
+            is_latest=False,
+            identity_key=None,
+            superseded_by=rival.id,
+            valid_to=max(until, begin),
+        )
+        self.changes.append(Change(memory=memory, is_new=True, history_of=rival.id, vector=vector))
+        return memory
+
+    def _made_of(self, candidate: Candidate, vector: Vector | None) -> Memory:
         is_episode = isinstance(candidate.body, Episode)
-        memory = Memory(
+        return Memory(
             id=self.new_id(),
             project_id=self.provenance.project_id,
             user_id=self.provenance.user_id,
@@ -141,7 +189,7 @@ class Workbench:
             visibility=Visibility.PRIVATE,
             body=candidate.body,
             claim=candidate.claim,
-            identity_key=identity_of(candidate, snapshot_id=self.provenance.snapshot_id),
+            identity_key=self.identity(candidate),
             event_time=candidate.event_time,
             evidence=(self._evidence(candidate),),
             created_at=self.now,
@@ -149,25 +197,14 @@ class Workbench:
             valid_from=self._valid_from(candidate),
             has_embedding=vector is not None,
         )
-        if rival is not None:
-            memory = replace(
-                memory,
-                is_latest=False,
-                identity_key=None,
-                superseded_by=rival.id,
-                valid_to=max(rival.valid_from, memory.valid_from),
-            )
-        self._note(Change(memory=memory, is_new=True, vector=vector))
-        return memory
 
     def _updated(self, candidate: Candidate, target: Memory, vector: Vector | None) -> Memory:
         former_id = self.new_id()
-        identity = identity_of(candidate, snapshot_id=self.provenance.snapshot_id)
         memory = replace(
             target,
-            body=candidate.body,
+            body=_merged(target.body, candidate.body),
             claim=candidate.claim or target.claim,
-            identity_key=identity if isinstance(candidate.body, Fact) else target.identity_key,
+            identity_key=self.identity(candidate),
             event_time=candidate.event_time,
             evidence=(self._evidence(candidate),),
             reinforcement_count=0,
@@ -189,8 +226,11 @@ class Workbench:
         if any(_same_source(evidence, known) for known in target.evidence):
             skipped = Decision(action=Action.SKIP, reason="known from these turns already")
             return target, skipped
+        learns_claim = target.claim is None and candidate.claim is not None
         memory = replace(
             target,
+            claim=candidate.claim if learns_claim else target.claim,
+            identity_key=self.identity(candidate) if learns_claim else target.identity_key,
             evidence=(*target.evidence, evidence),
             reinforcement_count=target.reinforcement_count + 1,
             revision=target.revision + 1,
@@ -244,6 +284,25 @@ def _shown(body: Body) -> str:
 def _target(decision: Decision) -> Memory:
     assert decision.target is not None, "update, reinforce and retract name their memory"
     return decision.target
+
+
+def _held_at(memory: Memory, moment: datetime) -> bool:
+    """Whether a former version held at that moment."""
+    if memory.is_latest or memory.valid_to is None:
+        return False
+    return memory.valid_from <= moment < memory.valid_to
+
+
+def _merged(known: Body, new: Body) -> Body:
+    """Return the new body with what only the known one tells."""
+    if not isinstance(known, Procedure) or not isinstance(new, Procedure):
+        return new
+    kept = {
+        field.name: getattr(known, field.name)
+        for field in fields(Procedure)
+        if not getattr(new, field.name)
+    }
+    return replace(new, **kept)
 
 
 def _same_source(one: Evidence, other: Evidence) -> bool:

@@ -1,16 +1,14 @@
 """Long-term memories as clients save, read, change and delete them."""
 
-import hashlib
-import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from memory_server.domain.embedding import Purpose, Vector
-from memory_server.domain.memory import Body, Episode, Fact, Memory, MemoryType, Procedure, Term
+from memory_server.domain.identity import after_change, of_saved
+from memory_server.domain.memory import Body, Memory, MemoryType
 from memory_server.domain.scope import Scope, Visibility
-from memory_server.domain.wording import normalised
 from memory_server.errors import (
     DuplicateMemory,
     InvalidRequest,
@@ -42,7 +40,8 @@ class SaveRequest:
     body: Body
     visibility: Visibility | None = None
     """None: private, except that terms are for the whole project."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] | None = None
+    """None: none, and what is replaced keeps its own; an empty mapping clears it."""
     upsert: bool = False
     """Whether a fact of the same owner and label is replaced."""
 
@@ -104,6 +103,7 @@ class MemoryKeeping:
             memory = await self._live(scope, kind, memory_id)
             body = _with_changes(memory.body, given)
             vector = await self._vector(body) if body != memory.body else None
+            _check_size(body)
             try:
                 return await self._rewrite(
                     memory,
@@ -121,11 +121,23 @@ class MemoryKeeping:
         self, scope: Scope, kind: MemoryType, memory_id: str, *, soft: bool = True
     ) -> int:
         """Hide a memory, or with `soft=False` remove all its versions; return how many went."""
-        memory = await self._store.memories.get(scope, memory_id)
-        if memory.type is not kind:
-            raise MemoryNotFound(f"no {kind.value} memory has the id {memory_id!r}")
-        if soft and memory.deleted:
-            return 0
+        attempt = 0
+        while True:
+            memory = await self._store.memories.get(scope, memory_id)
+            if memory.type is not kind or memory.superseded_by is not None:
+                raise MemoryNotFound(f"no {kind.value} memory has the id {memory_id!r}")
+            if soft and memory.deleted:
+                return 0
+            try:
+                await self._remove(memory, soft=soft)
+            except VersionConflict:
+                attempt += 1
+                if attempt == ATTEMPTS:
+                    raise
+                continue
+            return 1
+
+    async def _remove(self, memory: Memory, *, soft: bool) -> None:
         operation: MemoryOperation = Erase(memory_id=memory.id)
         if soft:
             hidden = replace(
@@ -136,10 +148,9 @@ class MemoryKeeping:
             )
             operation = Replace(memory=hidden)
         await self._store.memories.apply(memory.project_id, [operation])
-        return 1
 
     async def _save_once(self, scope: Scope, request: SaveRequest, vector: Vector | None) -> Memory:
-        identity = _identity(request)
+        identity = of_saved(request.body, request.metadata or {}, by_label=request.upsert)
         known = await self._known(scope, request, identity)
         if known is None:
             return await self._add(scope, request, identity, vector)
@@ -149,7 +160,7 @@ class MemoryKeeping:
             known,
             request.body,
             visibility=_visibility(request),
-            metadata=request.metadata,
+            metadata=known.metadata if request.metadata is None else request.metadata,
             vector=vector,
         )
 
@@ -159,15 +170,16 @@ class MemoryKeeping:
         """Return the owner's live memory that this save is about, if there is one."""
         if identity is None:
             return None
-        owner = Scope(project_id=scope.project_id, user_id=scope.user_id)
+        owner = Scope(
+            project_id=scope.project_id, user_id=scope.user_id, userless=scope.user_id is None
+        )
         kind = request.body.type
-        queries = [MemoryQuery(type=kind, identity_key=identity)]
+        queries = [MemoryQuery(type=kind, identity_key=identity, limit=1)]
         if request.upsert and kind is MemoryType.SEMANTIC:
-            queries.append(MemoryQuery(type=kind, key=request.body.key))
+            queries.append(MemoryQuery(type=kind, key=request.body.key, limit=1))
         for query in queries:
             for memory in await self._store.memories.find(owner, query):
-                if memory.user_id == scope.user_id and memory.is_live:
-                    return memory
+                return memory
         return None
 
     async def _add(
@@ -183,7 +195,7 @@ class MemoryKeeping:
             visibility=_visibility(request),
             body=request.body,
             identity_key=identity,
-            metadata=request.metadata,
+            metadata=request.metadata or {},
             created_at=now,
             updated_at=now,
             valid_from=now,
@@ -228,7 +240,6 @@ class MemoryKeeping:
             body=body,
             visibility=visibility,
             metadata=metadata,
-            claim=None if is_new_version else known.claim,
             event_time=None if is_new_version else known.event_time,
             version=known.version + (1 if is_new_version else 0),
             revision=known.revision + 1,
@@ -237,6 +248,7 @@ class MemoryKeeping:
             valid_from=max(now, known.valid_from) if is_new_version else known.valid_from,
             has_embedding=vector is not None if is_new_version else known.has_embedding,
         )
+        memory = _made_by_hand(memory) if is_new_version else memory
         await self._store.memories.apply(
             memory.project_id,
             [
@@ -266,26 +278,23 @@ class MemoryKeeping:
         return embedded.vectors[0]
 
 
-def _identity(request: SaveRequest) -> str | None:
-    """Return what makes a saved memory unique among its owner's; None: it never is."""
-    body = request.body
-    match body:
-        case Procedure():
-            return None
-        case Term():
-            return f"term:{normalised(body.domain)}|{normalised(body.term)}"
-        case Fact() if request.upsert:
-            return f"label:{body.label}"
-        case Fact() | Episode():
-            content = {name.name: getattr(body, name.name) for name in fields(body)}
-            digest = json.dumps([content, dict(request.metadata)], sort_keys=True, default=str)
-            return f"content:{hashlib.sha256(digest.encode()).hexdigest()}"
+def _made_by_hand(memory: Memory) -> Memory:
+    """Return a memory with new content as somebody's own word, which rests on no conversation.
+
+    A claim keeps its matter and takes the new text as its value: the next word on the matter
+    still meets it.
+    """
+    claim = memory.claim
+    if claim is not None:
+        claim = replace(claim, value=memory.body.chunk_text)
+    memory = replace(memory, claim=claim, evidence=(), reinforcement_count=0)
+    return replace(memory, identity_key=after_change(memory))
 
 
 def _is_same(known: Memory, request: SaveRequest) -> bool:
     return (
         known.body == request.body
-        and dict(known.metadata) == dict(request.metadata)
+        and (request.metadata is None or dict(known.metadata) == dict(request.metadata))
         and known.visibility is _visibility(request)
     )
 

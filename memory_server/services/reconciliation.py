@@ -10,10 +10,10 @@ from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, Procedure
-from memory_server.domain.reconciliation import Neighbour, decide, identity_of
+from memory_server.domain.reconciliation import Decision, Known, Neighbour, decide
 from memory_server.domain.scope import Scope
 from memory_server.domain.workbench import Outcome, Provenance, Workbench
-from memory_server.errors import DuplicateMemory, ProviderError, VersionConflict
+from memory_server.errors import DuplicateMemory, MemoryNotFound, ProviderError, VersionConflict
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.memories import Add, MemoryQuery, Replace
@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 NEIGHBOURS = 8
 """How many near memories a candidate is compared with, beside those on the same matter."""
+SAME_MATTER = 50
+"""How many memories on the same matter are looked at; an exclusive one is found by identity."""
 ATTEMPTS = 8
 """How often the decisions are made anew when others write the same memories meanwhile."""
 
@@ -71,14 +73,19 @@ class Reconciliation:
             return bench.outcomes
 
     async def _place(self, bench: Workbench, candidate: Candidate, vector: Vector | None) -> None:
-        neighbours = await self._neighbours(bench, candidate, vector)
+        known = Known(
+            neighbours=await self._neighbours(bench, candidate, vector),
+            ended=await self._ended(bench, candidate),
+        )
         decision = decide(
             candidate,
-            neighbours,
+            known,
+            identity=bench.identity(candidate),
             said_at=bench.provenance.said_at(candidate),
             same_from=self._embedder.space.same,
         )
-        bench.carry_out(candidate, decision, vector)
+        history = await self._history(decision)
+        bench.carry_out(candidate, decision, vector, history=history)
 
     async def _apply(self, bench: Workbench, settling: Job) -> None:
         result: Mapping[str, Any] = {
@@ -86,7 +93,7 @@ class Reconciliation:
             "decisions": [outcome.as_document() for outcome in bench.outcomes],
         }
         operations = [
-            Add(memory=change.memory, vector=change.vector)
+            Add(memory=change.memory, vector=change.vector, history_of=change.history_of)
             if change.is_new
             else Replace(
                 memory=change.memory,
@@ -119,17 +126,38 @@ class Reconciliation:
         self, bench: Workbench, candidate: Candidate, vector: Vector | None
     ) -> Sequence[Neighbour]:
         """Return what is known on the same matter, then what is near in meaning."""
-        provenance = bench.provenance
-        scope = Scope(project_id=provenance.project_id, user_id=provenance.user_id)
+        scope = _owner(bench.provenance)
         found: dict[str, Neighbour] = {}
-        for query in _queries(candidate, provenance.snapshot_id):
+        for query in _queries(candidate, bench.identity(candidate)):
             for memory in await self._store.memories.find(scope, query):
                 found.setdefault(memory.id, Neighbour(memory, 0.0))
         if vector is not None:
             for memory, similarity in await self._near(scope, candidate, vector):
                 found[memory.id] = Neighbour(memory, similarity)
-        stored = [n for n in found.values() if n.memory.user_id == provenance.user_id]
-        return bench.overlay(candidate, vector, stored)
+        return bench.overlay(candidate, vector, list(found.values()))
+
+    async def _ended(self, bench: Workbench, candidate: Candidate) -> Sequence[Memory]:
+        """Return memories of the candidate's identity that were taken back or deleted."""
+        query = MemoryQuery(
+            type=candidate.type,
+            identity_key=bench.identity(candidate),
+            include_deleted=True,
+            include_superseded=True,
+            limit=NEIGHBOURS,
+        )
+        found = await self._store.memories.find(_owner(bench.provenance), query)
+        return [memory for memory in found if not memory.is_live and not memory.superseded_by]
+
+    async def _history(self, decision: Decision) -> Sequence[Memory]:
+        """Return the stored versions of the memory whose history is to be completed."""
+        target = decision.target
+        if not decision.is_past or target is None:
+            return []
+        scope = Scope(project_id=target.project_id)
+        try:
+            return await self._store.memories.history(scope, target.id)
+        except MemoryNotFound:  # made by an earlier candidate of the same snapshot
+            return []
 
     async def _near(
         self, scope: Scope, candidate: Candidate, vector: Vector
@@ -144,20 +172,30 @@ class Reconciliation:
         return [(memory, cosines[memory.id]) for memory in memories]
 
 
-def _queries(candidate: Candidate, snapshot_id: str) -> Sequence[MemoryQuery]:
+def _owner(provenance: Provenance) -> Scope:
+    """Return the scope of one user's memories; of those of no user where there is none."""
+    return Scope(
+        project_id=provenance.project_id,
+        user_id=provenance.user_id,
+        userless=provenance.user_id is None,
+    )
+
+
+def _queries(candidate: Candidate, identity: str) -> Sequence[MemoryQuery]:
     """Return where the same matter may be known: by identity, by claim, by name."""
     kind = candidate.type
-    queries = [MemoryQuery(type=kind, identity_key=identity_of(candidate, snapshot_id=snapshot_id))]
+    queries = [MemoryQuery(type=kind, identity_key=identity, limit=NEIGHBOURS)]
     if candidate.claim is not None:
         queries.append(
             MemoryQuery(
                 type=kind,
                 subject=candidate.claim.subject,
                 attribute=candidate.claim.attribute,
+                limit=SAME_MATTER,
             )
         )
     if isinstance(candidate.body, Procedure):
-        queries.append(MemoryQuery(type=kind, key=candidate.body.procedure))
+        queries.append(MemoryQuery(type=kind, key=candidate.body.procedure, limit=NEIGHBOURS))
     return queries
 
 

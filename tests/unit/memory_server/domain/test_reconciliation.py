@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memory_server.domain.candidate import Candidate
+from memory_server.domain.identity import identity_of
 from memory_server.domain.memory import (
     Body,
     Claim,
@@ -14,7 +15,7 @@ from memory_server.domain.memory import (
     Procedure,
     Term,
 )
-from memory_server.domain.reconciliation import Action, Neighbour, decide, identity_of
+from memory_server.domain.reconciliation import Action, Decision, Known, Neighbour, decide
 from memory_server.domain.scope import Visibility
 
 MARCH = datetime(2030, 3, 1, tzinfo=UTC)
@@ -192,11 +193,25 @@ CASES = [
 ]
 
 
+def decision_on(
+    one: Candidate,
+    *live: Memory,
+    said_at: datetime = JUNE,
+    similarity: float = 0.9,
+    ended: tuple[Memory, ...] = (),
+) -> Decision:
+    return decide(
+        one,
+        Known(neighbours=[Neighbour(memory, similarity) for memory in live], ended=ended),
+        identity=identity_of(one, snapshot_id="s2"),
+        said_at=said_at,
+        same_from=SAME_FROM,
+    )
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_decision(case: Case) -> None:
-    neighbours = [Neighbour(case.known, case.similarity)]
-
-    decision = decide(case.candidate, neighbours, said_at=JUNE, same_from=SAME_FROM)
+    decision = decision_on(case.candidate, case.known, similarity=case.similarity)
 
     assert decision.action is case.action
     assert decision.reason
@@ -206,9 +221,7 @@ def test_what_was_said_before_only_completes_the_history() -> None:
     late = replace(BOSTON, evidence=(replace(BOSTON.evidence[0], event_time=JUNE),))
     older = candidate(fact("I fly out of Denver"), claim("home airport", "Denver"))
 
-    decision = decide(
-        older, [Neighbour(late, 0.9)], said_at=JUNE - timedelta(days=1), same_from=SAME_FROM
-    )
+    decision = decision_on(older, late, said_at=JUNE - timedelta(days=1))
 
     assert (decision.action, decision.is_past) == (Action.ADD, True)
 
@@ -231,3 +244,90 @@ def test_same_episode_of_two_snapshots_is_two_memories() -> None:
     episode = candidate(Episode(title="Trip", content="To Rome"))
 
     assert identity_of(episode, snapshot_id="s1") != identity_of(episode, snapshot_id="s2")
+
+
+def identified(memory: Memory, identity: str, **changes: object) -> Memory:
+    return replace(memory, identity_key=identity, **changes)  # type: ignore[arg-type]
+
+
+def test_memory_of_the_same_identity_is_met_before_one_that_is_nearer() -> None:
+    globex = known(fact("Works at Globex"), claim=claim("workplace", "Globex", exclusive=False))
+    acme = identified(
+        known(fact("Works at Acme"), claim=claim("workplace", "Acme")), "claim:user|workplace"
+    )
+    initech = candidate(fact("Works at Initech"), claim("workplace", "Initech"))
+
+    decision = decision_on(initech, globex, replace(acme, id="m2"))
+
+    assert (decision.action, decision.target and decision.target.id) == (Action.UPDATE, "m2")
+
+
+def test_identity_that_lives_is_never_added_again() -> None:
+    changed_by_hand = identified(known(fact("Lives in Cambridge")), "claim:user|residence")
+    denver = candidate(fact("Lives in Denver"), claim("residence", "Denver"))
+
+    assert decision_on(denver, changed_by_hand).action is Action.UPDATE
+
+
+def test_one_sided_exclusiveness_retires_nothing() -> None:
+    flipped = candidate(fact("Likes coffee"), claim("likes", "coffee", exclusive=True))
+
+    assert decision_on(flipped, LIKES_TEA).action is Action.ADD
+
+
+def test_word_by_hand_is_newer_than_what_was_said_before_it() -> None:
+    by_hand = replace(BOSTON, evidence=(), valid_from=JUNE)
+    older = candidate(fact("Flies out of Denver"), claim("home airport", "Denver"))
+
+    decision = decision_on(older, by_hand, said_at=JUNE - timedelta(minutes=1))
+
+    assert decision.is_past
+
+
+def test_retraction_of_another_value_leaves_what_is_known() -> None:
+    globex = known(fact("Works at Globex"), claim=claim("workplace", "Globex"))
+    no_longer = candidate(fact("No longer at Acme"), claim("workplace", "Acme"), retracts=True)
+
+    assert decision_on(no_longer, globex).action is Action.SKIP
+
+
+def test_retraction_said_before_the_statement_ends_nothing() -> None:
+    taken_back = candidate(fact("Forget it"), claim("home airport", ""), retracts=True)
+
+    decision = decision_on(taken_back, BOSTON, said_at=MARCH - timedelta(days=1))
+
+    assert decision.action is Action.SKIP
+
+
+def test_what_was_taken_back_later_does_not_come_back() -> None:
+    gone = replace(BOSTON, is_latest=False, valid_to=JUNE)
+    boston = candidate(fact("Flies out of Boston"), claim("home airport", "Boston"))
+
+    before = decision_on(boston, said_at=JUNE - timedelta(days=1), ended=(gone,))
+    after = decision_on(boston, said_at=JUNE + timedelta(days=1), ended=(gone,))
+
+    assert (before.action, after.action) == (Action.SKIP, Action.ADD)
+
+
+def test_what_was_deleted_by_hand_comes_back_only_when_said_again() -> None:
+    deleted = replace(BOSTON, deleted=True, updated_at=JUNE)
+    boston = candidate(fact("Flies out of Boston"), claim("home airport", "Boston"))
+
+    before = decision_on(boston, said_at=JUNE - timedelta(days=1), ended=(deleted,))
+    after = decision_on(boston, said_at=JUNE + timedelta(days=1), ended=(deleted,))
+
+    assert (before.action, after.action) == (Action.SKIP, Action.ADD)
+
+
+@pytest.mark.parametrize(
+    "by_hand",
+    [
+        replace(known(Term(domain="d", term="t", definition="old")), visibility=Visibility.ORG),
+        replace(known(Term(domain="d", term="t", definition="old")), evidence=()),
+    ],
+    ids=["for the project", "resting on no conversation"],
+)
+def test_term_saved_by_hand_is_changed_by_hand_only(by_hand: Memory) -> None:
+    heard = candidate(Term(domain="d", term="t", definition="new"))
+
+    assert decision_on(heard, by_hand).action is Action.SKIP

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.job import Job, JobKind, JobState
-from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.memory import Fact, Memory, MemoryType, Term
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
 from memory_server.domain.scope import Scope
@@ -16,6 +17,7 @@ from memory_server.ports.memories import MemoryQuery
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.services.extraction import ExtractionOfSnapshots
+from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.services.promotion import Promotion
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.turns import TurnRecording
@@ -95,6 +97,13 @@ class FailsFirst(Reconciliation):
             self._failed = True
             raise StorageUnavailable
         return await self._then.reconcile(*args, **kwargs)
+
+
+@pytest.fixture
+def keeping(
+    store: Store, embedder: HashingEmbedder, clock: ManualClock, ids: CountingIds
+) -> MemoryKeeping:
+    return MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids)
 
 
 @pytest.fixture
@@ -251,3 +260,90 @@ async def _claimed(bench: Bench, worker: str) -> Job | None:
     return await bench.store.jobs.claim(
         worker=worker, kinds=[JobKind.EXTRACT], now=now, lease_until=now + timedelta(seconds=60)
     )
+
+
+async def test_fact_changed_by_hand_still_meets_the_next_word_on_its_matter(
+    bench: Bench, keeping: MemoryKeeping
+) -> None:
+    await bench.hear("s1", BOSTON)
+    [memory] = await bench.live()
+    await keeping.patch(ANA, MemoryType.SEMANTIC, memory.id, {"text": "Flies out of Providence."})
+
+    decisions = await bench.hear("s2", DENVER)
+
+    assert decisions[0]["action"] == "UPDATE"
+    assert [one.body.chunk_text for one in await bench.live()] == [DENVER["text"]]
+    assert len(await bench.store.memories.history(ANA, memory.id)) == 3
+
+
+async def test_correction_by_hand_is_not_undone_by_what_was_said_before_it(
+    bench: Bench, keeping: MemoryKeeping
+) -> None:
+    await bench.hear("s1", BOSTON)
+    [memory] = await bench.live()
+    await bench.recording.record(ANA, a_turn("said before", session="s2"))
+    bench.clock.advance(60)
+    await keeping.patch(ANA, MemoryType.SEMANTIC, memory.id, {"text": "Flies out of Providence."})
+    await bench.promotion.flush("p")
+    bench.extractor.script = lambda conversation, _: [a_fact(conversation=conversation, **DENVER)]
+
+    await bench.runner.run_until_idle()
+
+    assert [one.body.chunk_text for one in await bench.live()] == ["Flies out of Providence."]
+
+
+async def test_saved_fact_that_is_said_again_learns_what_it_is_about(
+    bench: Bench, keeping: MemoryKeeping
+) -> None:
+    body = Fact(label="airport", text=BOSTON["text"])
+    saved = await keeping.save(ANA, SaveRequest(body=body, upsert=True))
+
+    first = await bench.hear("s1", BOSTON)
+    second = await bench.hear("s2", DENVER)
+
+    assert (first[0]["action"], second[0]["action"]) == ("REINFORCE", "UPDATE")
+    assert [one.id for one in await bench.live()] == [saved.id]
+
+
+async def test_what_was_said_before_takes_its_place_in_the_history(bench: Bench) -> None:
+    await bench.hear("s1", {**BOSTON, "event": None})
+    early = bench.clock.now() - timedelta(days=30)
+    turn = a_turn("older", session="s0", metadata={"timestamp": early.isoformat()})
+    await bench.recording.record(ANA, turn)
+    await bench.promotion.flush("p")
+    bench.extractor.script = lambda conversation, _: [a_fact(conversation=conversation, **DENVER)]
+
+    await bench.runner.run_until_idle()
+
+    [memory] = await bench.live()
+    past, latest = await bench.store.memories.history(ANA, memory.id)
+    assert (past.body.chunk_text, past.valid_from) == (DENVER["text"], early)
+    assert (past.valid_to, latest.body.chunk_text) == (latest.valid_from, BOSTON["text"])
+
+
+async def test_term_of_the_project_is_not_rewritten_by_a_private_conversation(
+    bench: Bench, keeping: MemoryKeeping
+) -> None:
+    term = Term(domain="ops", term="Falcon", definition="our billing service")
+    await keeping.save(ANA, SaveRequest(body=term))
+
+    decisions = await bench.hear(
+        "s1", {"text": "", "body": replace(term, definition="what I call my car"), "claim": None}
+    )
+
+    assert decisions[0]["action"] == "SKIP"
+
+
+async def test_deleted_memory_does_not_come_back_from_an_older_conversation(
+    bench: Bench, keeping: MemoryKeeping
+) -> None:
+    await bench.hear("s1", BOSTON)
+    [memory] = await bench.live()
+    await bench.recording.record(ANA, a_turn("said before", session="s2"))
+    bench.clock.advance(60)
+    await keeping.delete(ANA, MemoryType.SEMANTIC, memory.id)
+    await bench.promotion.flush("p")
+
+    await bench.runner.run_until_idle()
+
+    assert await bench.live() == []

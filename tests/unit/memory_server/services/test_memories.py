@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from memory_server.domain.memory import Episode, Fact, Memory, MemoryType, Procedure, Term
-from memory_server.domain.scope import Visibility
+from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import InvalidRequest, MemoryNotFound, ProviderUnavailable, TooLarge
 from memory_server.ports.memories import MemoryQuery
 from memory_server.ports.store import Store
@@ -187,3 +187,71 @@ async def test_identical_episode_of_one_session_is_kept_once(keeping: MemoryKeep
     second = await keeping.save(ANA, request)
 
     assert first.id == second.id
+
+
+async def test_upsert_without_metadata_keeps_what_is_stored(keeping: MemoryKeeping) -> None:
+    await keeping.save(ANA, fact("Lyon", metadata={"tier": "gold"}))
+
+    kept = await keeping.save(ANA, fact("Oslo"))
+    cleared = await keeping.save(ANA, fact("Oslo", metadata={}))
+
+    assert (kept.metadata, cleared.metadata) == ({"tier": "gold"}, {})
+
+
+async def test_fact_changed_by_hand_is_another_than_the_one_saved_again(
+    keeping: MemoryKeeping,
+) -> None:
+    first = await keeping.save(ANA, fact("Lisbon", upsert=False))
+    await keeping.patch(ANA, MemoryType.SEMANTIC, first.id, {"text": "Porto"})
+
+    again = await keeping.save(ANA, fact("Lisbon", upsert=False))
+
+    assert again.id != first.id
+    assert {memory.body.chunk_text for memory in await live(keeping)} == {"Lisbon", "Porto"}
+
+
+async def test_former_version_cannot_be_deleted_in_place_of_its_memory(
+    keeping: MemoryKeeping,
+) -> None:
+    memory = await keeping.save(ANA, fact("Lyon"))
+    changed = await keeping.save(ANA, fact("Oslo"))
+    assert changed.supersedes is not None
+
+    with pytest.raises(MemoryNotFound):
+        await keeping.delete(ANA, MemoryType.SEMANTIC, changed.supersedes)
+
+    assert [one.id for one in await live(keeping)] == [memory.id]
+
+
+async def test_delete_and_reinforcements_at_once_end_in_a_deleted_memory(
+    keeping: MemoryKeeping,
+) -> None:
+    memory = await keeping.save(ANA, fact(metadata={"n": 0}))
+    changes = [
+        keeping.patch(ANA, MemoryType.SEMANTIC, memory.id, {"metadata": {"n": n}}) for n in range(5)
+    ]
+
+    outcomes = await asyncio.gather(
+        keeping.delete(ANA, MemoryType.SEMANTIC, memory.id), *changes, return_exceptions=True
+    )
+
+    assert outcomes[0] == 1
+    assert await live(keeping) == []
+
+
+async def test_oversized_patch_is_refused(keeping: MemoryKeeping) -> None:
+    memory = await keeping.save(ANA, fact())
+
+    with pytest.raises(TooLarge):
+        await keeping.patch(
+            ANA, MemoryType.SEMANTIC, memory.id, {"text": "x" * (MAX_TEXT_BYTES + 1)}
+        )
+
+
+async def test_memories_of_no_user_are_not_those_of_others(keeping: MemoryKeeping) -> None:
+    await keeping.save(ANA, fact("mine"))
+
+    nobodys = await keeping.save(Scope(project_id="p"), fact("nobody's"))
+
+    assert nobodys.user_id is None
+    assert [memory.body.chunk_text for memory in await live(keeping)] == ["mine"]
