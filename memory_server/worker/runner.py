@@ -5,20 +5,28 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 
+from memory_server.domain.characters import whole
 from memory_server.domain.job import Job, JobKind
 from memory_server.domain.retry import RetryPolicy
 from memory_server.errors import LeaseLost, MemoryServerError, NotFound, StorageError
 from memory_server.ports.clock import Clock
 from memory_server.ports.jobs import Jobs
+from memory_server.services.containment import contained
 
 logger = logging.getLogger(__name__)
 
 Handler = Callable[[Job], Awaitable[None]]
 """Works off a claimed job and settles it."""
 
+STOPPED = "WORKER_STOPPED"
+STOPPED_WHY = "the server stopped before the job was done"
+
 
 class Runner:
-    """One worker with several slots. A job is settled exactly once, whatever happens."""
+    """One worker with several slots. A job is settled exactly once, whatever happens.
+
+    Nothing that goes wrong with a job, or while it is claimed or settled, ends a slot.
+    """
 
     def __init__(
         self,
@@ -68,11 +76,13 @@ class Runner:
     async def _slot(self, name: str) -> None:
         while not self._stopping.is_set():
             try:
-                if await self._work_one(name):
+                if await contained(self._work_one(name)):
                     continue
             except StorageError as error:
                 # The store is away: nothing can be claimed or settled, and no job is lost.
                 logger.warning("the worker waits for the store: %s", error)
+            except Exception:  # the job in hand, if any, is handed out again when its lease ends
+                logger.exception("a job could not be claimed or settled")
             await self._rest()
 
     async def _rest(self) -> None:
@@ -104,33 +114,48 @@ class Runner:
 
     async def _run(self, job: Job) -> None:
         try:
-            await self._handlers[job.kind](job)
+            await contained(self._handlers[job.kind](job))
         except LeaseLost:
             logger.warning("job %s went to another worker; its outcome here is dropped", job.id)
         except MemoryServerError as error:
             await self._after_failure(job, error)
+        except asyncio.CancelledError:
+            await self._put_back(job)
+            raise
         except Exception as error:  # the one edge where a bug becomes a failed job
             logger.exception("job %s failed on a fault of the program", job.id)
             await self._settle_as_failed(job, "INTERNAL", f"{type(error).__name__}: see the log")
 
     async def _after_failure(self, job: Job, error: MemoryServerError) -> None:
-        delay = self._retry.delay(error, attempts=job.attempts)
-        reason = str(error)
+        now = self._clock.now()
+        delay = self._retry.delay(error, attempts=job.attempts, age=now - job.created_at)
+        reason = whole(str(error))
         if delay is None or isinstance(error, NotFound):
             logger.error("job %s failed after %d attempts: %s", job.id, job.attempts, reason)
             await self._settle_as_failed(job, error.code, reason)
             return
         logger.warning("job %s is tried again in %s: %s", job.id, delay, reason)
-        try:
-            await self._jobs.retry(
-                job, due_at=self._clock.now() + delay, code=error.code, reason=reason
-            )
-        except LeaseLost:
-            logger.warning("job %s went to another worker meanwhile", job.id)
+        await self._settle(
+            job, self._jobs.retry(job, due_at=now + delay, code=error.code, reason=reason)
+        )
 
     async def _settle_as_failed(self, job: Job, code: str, reason: str) -> None:
+        now = self._clock.now()
+        await self._settle(job, self._jobs.fail(job, code=code, reason=reason, now=now))
+
+    async def _put_back(self, job: Job) -> None:
+        """Let another worker have a job at once that this one has no time to end."""
+        now = self._clock.now()
         try:
-            await self._jobs.fail(job, code=code, reason=reason, now=self._clock.now())
+            await self._settle(
+                job, self._jobs.retry(job, due_at=now, code=STOPPED, reason=STOPPED_WHY)
+            )
+        except Exception:  # it is handed out again when its lease ends
+            logger.exception("job %s could not be put back", job.id)
+
+    async def _settle(self, job: Job, settling: Awaitable[None]) -> None:
+        try:
+            await settling
         except LeaseLost:
             logger.warning("job %s went to another worker meanwhile", job.id)
 
@@ -139,8 +164,10 @@ class Runner:
         while True:
             await self._clock.sleep(self._lease.total_seconds() / 3)
             try:
-                await self._jobs.extend(job, lease_until=self._clock.now() + self._lease)
+                await contained(self._jobs.extend(job, lease_until=self._clock.now() + self._lease))
             except LeaseLost:
                 return
             except StorageError as error:
                 logger.warning("job %s: the lease could not be prolonged: %s", job.id, error)
+            except Exception:  # the next beat may go better
+                logger.exception("job %s: the lease could not be prolonged", job.id)

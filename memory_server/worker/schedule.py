@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from memory_server.errors import MemoryServerError
 from memory_server.ports.clock import Clock
+from memory_server.services.containment import contained
 
 logger = logging.getLogger(__name__)
 
@@ -53,10 +54,10 @@ class Schedule:
 
     async def _once(self, duty: Duty) -> None:
         try:
-            await duty.act()
+            await contained(duty.act())
         except MemoryServerError as error:
             logger.warning("%s did not work and is tried again: %s", duty.name, error)
-        except Exception:  # a fault in one duty must not end the others
+        except Exception:  # a fault in one duty must end neither it nor the others
             logger.exception("%s failed on a fault of the program", duty.name)
 
     async def _pause(self, duty: Duty) -> None:

@@ -1,17 +1,37 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.retry import RetryPolicy
-from memory_server.errors import InvalidAnswer, ProviderUnavailable
+from memory_server.errors import (
+    InvalidAnswer,
+    LeaseLost,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    Refused,
+    VersionConflict,
+)
 from memory_server.ports.store import Store
 from memory_server.storage.sqlite.store import SqliteStore
 from memory_server.worker.runner import Runner
 from tests.clock import START, ManualClock
+
+
+def a_job(job_id: str) -> Job:
+    return Job(
+        id=job_id,
+        project_id="p",
+        kind=JobKind.EMBED,
+        key=f"key-of-{job_id}",
+        payload={},
+        created_at=START,
+        due_at=START,
+    )
+
 
 Handler = Callable[[Job], Awaitable[None]]
 
@@ -20,19 +40,7 @@ Handler = Callable[[Job], Awaitable[None]]
 async def store(clock: ManualClock) -> AsyncIterator[Store]:
     store = SqliteStore(None, clock=clock)
     await store.open()
-    await store.jobs.enqueue(
-        [
-            Job(
-                id="j1",
-                project_id="p",
-                kind=JobKind.EMBED,
-                key="k1",
-                payload={},
-                created_at=START,
-                due_at=START,
-            )
-        ]
-    )
+    await store.jobs.enqueue([a_job("j1")])
     yield store
     await store.close()
 
@@ -78,7 +86,7 @@ async def test_failure_of_the_surroundings_is_tried_again_when_due(
 
 async def test_attempts_end_in_a_failed_job_that_stays(store: Store, clock: ManualClock) -> None:
     async def fail(_: Job) -> None:
-        raise ProviderUnavailable
+        raise VersionConflict
 
     runner = a_runner(store, clock, fail)
     for _ in range(5):
@@ -87,6 +95,23 @@ async def test_attempts_end_in_a_failed_job_that_stays(store: Store, clock: Manu
 
     [job] = await store.jobs.list("p", state=JobState.FAILED)
     assert job.attempts == 3
+
+
+async def test_outage_of_a_night_loses_no_job(store: Store, clock: ManualClock) -> None:
+    over = clock.now() + timedelta(hours=12)
+
+    async def work(job: Job) -> None:
+        if clock.now() < over:
+            raise ProviderUnavailable
+        await store.jobs.complete(job, result={}, now=clock.now())
+
+    runner = a_runner(store, clock, work)
+    while clock.now() < over + timedelta(minutes=5):
+        await runner.run_until_idle()
+        clock.advance(by=timedelta(minutes=1))
+    await runner.run_until_idle()
+
+    assert await state(store) == (JobState.DONE, None)
 
 
 async def test_failure_of_the_content_is_final(store: Store, clock: ManualClock) -> None:
@@ -164,3 +189,114 @@ async def test_job_lost_to_another_worker_is_dropped_quietly(
 
     [job] = await store.jobs.list("p")
     assert (job.state, job.lease_owner) == (JobState.RUNNING, "other")
+
+
+async def pass_time(store: Store, clock: ManualClock, *, seconds: float = 2) -> None:
+    """Let time pass in ten steps, and the worker take its turn at the store in between."""
+    for _ in range(10):
+        for _ in range(5):
+            await store.jobs.counts("p")
+        clock.advance(seconds)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("said \ud83d"),
+        ZeroDivisionError("said \ud83d"),
+        asyncio.CancelledError(),
+        ProviderRateLimited(retry_after=1e12),
+    ],
+)
+async def test_no_failure_of_a_job_ends_the_worker(
+    store: Store, clock: ManualClock, error: BaseException
+) -> None:
+    failing = [error, error]
+
+    async def work(job: Job) -> None:
+        if failing:
+            raise failing.pop()
+        await store.jobs.complete(job, result={}, now=clock.now())
+
+    await store.jobs.enqueue([a_job(f"more-{n}") for n in range(4)])
+    runner = a_runner(store, clock, work)
+    running = asyncio.create_task(runner.run())
+    await pass_time(store, clock)
+
+    assert not running.done()
+    assert (await store.jobs.counts("p")).done >= 3
+    runner.stop()
+    await running
+
+
+async def test_reason_that_holds_half_a_character_is_kept_without_it(
+    store: Store, clock: ManualClock
+) -> None:
+    async def fail(_: Job) -> None:
+        raise Refused("said \ud83d")
+
+    await a_runner(store, clock, fail).run_until_idle()
+
+    [job] = await store.jobs.list("p")
+    assert (job.state, job.error) == (JobState.FAILED, "said ?")
+
+
+async def test_job_that_cannot_be_settled_leaves_the_worker_working(
+    store: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(store.jobs, "retry", fail)
+
+    async def work(job: Job) -> None:
+        if job.id == "j1":
+            raise ProviderUnavailable
+        await store.jobs.complete(job, result={}, now=clock.now())
+
+    await store.jobs.enqueue([a_job("j2")])
+    runner = a_runner(store, clock, work)
+    running = asyncio.create_task(runner.run())
+    await pass_time(store, clock)
+
+    assert (await store.jobs.counts("p")).done == 1
+    runner.stop()
+    await running
+
+
+async def test_heartbeat_goes_on_after_a_fault(
+    store: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beats: list[datetime] = []
+
+    async def extend(job: Job, *, lease_until: datetime) -> None:
+        beats.append(lease_until)
+        raise ZeroDivisionError if len(beats) == 1 else LeaseLost
+
+    monkeypatch.setattr(store.jobs, "extend", extend)
+
+    async def take_long(job: Job) -> None:
+        await pass_time(store, clock, seconds=20)
+        await store.jobs.complete(job, result={}, now=clock.now())
+
+    await a_runner(store, clock, take_long).run_until_idle()
+
+    assert len(beats) == 2
+
+
+async def test_cancelled_worker_puts_its_job_back_for_others(
+    store: Store, clock: ManualClock
+) -> None:
+    begun = asyncio.Event()
+
+    async def never_end(_: Job) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    running = asyncio.create_task(a_runner(store, clock, never_end).run())
+    await begun.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+    assert running.cancelled()
+    assert await state(store) == (JobState.QUEUED, "WORKER_STOPPED")

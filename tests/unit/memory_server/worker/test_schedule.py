@@ -16,7 +16,7 @@ class Counter:
 
     def __init__(self) -> None:
         self.times = 0
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self._acted = asyncio.Event()
 
     async def act(self) -> None:
@@ -76,13 +76,15 @@ async def test_hurried_duty_runs_before_its_period_ends(
     await running
 
 
-@pytest.mark.parametrize("error", [StorageUnavailable(), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [StorageUnavailable(), ZeroDivisionError(), asyncio.CancelledError()]
+)
 async def test_failing_duty_is_told_and_tried_again(
     schedule: Schedule,
     counter: Counter,
     clock: ManualClock,
     caplog: pytest.LogCaptureFixture,
-    error: Exception,
+    error: BaseException,
 ) -> None:
     counter.error = error
     with caplog.at_level(logging.WARNING):
