@@ -26,10 +26,22 @@ class Scope:
     agent_id: str | None = None
     session_id: str | None = None
     visibility: Visibility | None = None
+    userless: bool = False
+    """Only what belongs to no user. Without it, no `user_id` means everybody."""
 
-    def conditions(self) -> Iterator[tuple[str, str]]:
-        """Yield every (field, value) a document must match: scope becomes a predicate only here."""
+    def __post_init__(self) -> None:
+        """Refuse a scope that contradicts itself."""
+        if self.userless and self.user_id is not None:
+            raise ValueError("a scope is of one user or of none: leave user_id or userless out")
+
+    def conditions(self) -> Iterator[tuple[str, str | None]]:
+        """Yield every (field, value) a document must match: scope becomes a predicate only here.
+
+        A value of None is a condition too: the field must be empty.
+        """
         yield "project_id", self.project_id
+        if self.userless:
+            yield "user_id", None
         for field in ("user_id", "agent_id", "session_id", "visibility"):
             value = getattr(self, field)
             if value is not None:

@@ -42,13 +42,19 @@ _HEADER_REACH = 200
 _LARGEST_SECONDS = 1e11
 """Epoch numbers above it are milliseconds."""
 
+EARLIEST = datetime(2, 1, 1, tzinfo=UTC)
+LATEST = datetime(9998, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+"""The first and last moment that can be reckoned with: a year before and after them, no
+calculation with days and no change of time zone leaves what a date can be."""
+
 
 def source_time(metadata: Mapping[str, Any], content: str) -> datetime | None:
     """Return a turn's own time, as its source tells it, or None.
 
     Looked for in metadata's `timestamp` and `date` (ISO 8601, English or Spanish forms, epoch
     seconds or milliseconds), then in a date header at the beginning of the content. A time
-    without offset is taken as UTC, a date without time as its midnight.
+    without offset is taken as UTC, a date without time as its midnight. A moment before
+    `EARLIEST` or after `LATEST` is no time of a conversation.
     """
     for key in ("timestamp", "date"):
         moment = _moment(metadata.get(key))
@@ -80,9 +86,10 @@ def _header(content: str) -> tuple[datetime, int] | None:
 
 def _moment(value: object) -> datetime | None:
     try:
-        return _converted(value)
+        moment = _converted(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return moment if moment is not None and EARLIEST <= moment <= LATEST else None
 
 
 def _converted(value: object) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from memory_server.domain.account import ServiceAccount
@@ -26,8 +27,17 @@ class Accounts(Protocol):
         ...
 
     @abstractmethod
-    async def put(self, account: ServiceAccount) -> None:
-        """Store the changed account, or raise `AccountNotFound`."""
+    async def put(self, account: ServiceAccount, *, expected_updated_at: datetime) -> None:
+        """Store the changed account, or raise `AccountNotFound`.
+
+        Raises `VersionConflict` unless the stored `updated_at` is the expected one. When it was
+        used last never goes back.
+        """
+        ...
+
+    @abstractmethod
+    async def touch(self, client_id: str, at: datetime) -> None:
+        """Note that the account was used at a moment, and nothing else; none: do nothing."""
         ...
 
     @abstractmethod

@@ -18,13 +18,23 @@ class Jobs(Protocol):
 
     @abstractmethod
     async def claim(
-        self, *, worker: str, kinds: Sequence[JobKind], now: datetime, lease_until: datetime
+        self,
+        *,
+        worker: str,
+        kinds: Sequence[JobKind],
+        now: datetime,
+        lease_until: datetime,
+        max_attempts: int = 8,
     ) -> Job | None:
         """Give the worker one job that is due, or whose lease has expired, and count the attempt.
 
         Fair: the user whose last claimed job lies furthest back comes first. Orderly: of one
-        (project, user) and one payload `type`, only the oldest unfinished job is handed out,
-        and none while another of them runs. Jobs with no user are each on their own.
+        (project, user), one kind and one payload `type`, only the oldest unfinished job is
+        handed out, and none while another of them runs. EMBED jobs, and jobs with no user, are
+        each on their own: they wait for none and hold up none.
+
+        A job whose lease has expired at its `max_attempts`-th attempt is not handed out again:
+        it is settled as failed with the code `WORKER_DIED`.
         """
         ...
 

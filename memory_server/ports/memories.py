@@ -33,10 +33,16 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """A memory that is new. Raises `DuplicateMemory` if its identity key lives already."""
+    """A memory that is new. Raises `DuplicateMemory` if its identity key lives already.
+
+    `history_of` names a memory of which this one is a former version: it must not be the
+    latest, is part of that memory's history, is hidden while that one is deleted, and goes with
+    it. Raises `VersionConflict` if that memory is gone.
+    """
 
     memory: Memory
     vector: Vector | None = None
+    history_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +53,8 @@ class Replace:
     `former_id` the stored state is kept beside it under that id: not latest, `superseded_by`
     the memory's id, `valid_to` the new state's `valid_from`. Without it, only counters,
     evidence or flags change. The stored vector stays unless `vector` is given or
-    `drop_vector` is set.
+    `drop_vector` is set. A new visibility, and whether it is deleted, hold for every version of
+    the memory.
     """
 
     memory: Memory

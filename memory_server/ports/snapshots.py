@@ -32,8 +32,9 @@ class Snapshots(Protocol):
     async def promote(self, snapshot: Snapshot, jobs: Sequence[Job]) -> None:
         """Take the snapshot's turns out of short-term waiting and queue its jobs, all or nothing.
 
-        The snapshot must begin right after the session's last promoted turn and end within the
-        recorded ones; otherwise `AlreadyPromoted`, and nothing is written.
+        The snapshot must begin at the first turn that waits in its session and end at one that
+        does; otherwise `AlreadyPromoted`, and nothing is written. Numbers whose turns were
+        erased are skipped, between runs and within one.
         """
         ...
 
@@ -46,7 +47,8 @@ class Snapshots(Protocol):
     async def delete_promoted_turns(self, *, limit: int) -> int:
         """Delete turns of snapshots all of whose jobs are done; return how many went.
 
-        Turns of a snapshot with a failed or waiting job stay, so that nothing is lost.
+        Turns of a snapshot with a failed or waiting job stay, so that nothing is lost. Written in
+        small portions, so that no other write waits long.
         """
         ...
 
@@ -54,7 +56,9 @@ class Snapshots(Protocol):
     async def expire(self, *, before: datetime, limit: int) -> int:
         """Delete snapshots created before that moment, with their turns and finished jobs.
 
-        A snapshot with a job that is not done stays. Long-term memories are never touched.
-        Returns how many snapshots went.
+        A snapshot with a job that is not done stays. Done jobs that belong to no snapshot go
+        when they ended before that moment. Long-term memories are never touched. Written in
+        small portions, so that no other write waits long. Returns how many snapshots and jobs
+        of no snapshot went, `limit` at the most; 0: nothing is left to go.
         """
         ...

@@ -68,7 +68,10 @@ class Store(Protocol):
 
     @abstractmethod
     async def ping(self) -> None:
-        """Return if the database answers, else raise `StorageError`."""
+        """Return if the database answers and takes writes, else raise `StorageError`.
+
+        Whether it takes writes is tried every few seconds at the most.
+        """
         ...
 
     @abstractmethod
@@ -78,9 +81,9 @@ class Store(Protocol):
 
     @abstractmethod
     async def erase(self, scope: Scope) -> Mapping[str, int]:
-        """Delete everything of the scope's user (or of the whole project, if it names none).
+        """Delete everything of the scope's user, of no user, or of the whole project.
 
         Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries.
-        Returns counts by kind.
+        What waits of others in a shared session can still be promoted. Returns counts by kind.
         """
         ...

@@ -35,9 +35,18 @@ class Turns(Protocol):
 
     @abstractmethod
     async def run(
-        self, project_id: str, session_id: str, *, first_seq: int, last_seq: int
+        self,
+        project_id: str,
+        session_id: str,
+        *,
+        first_seq: int,
+        last_seq: int,
+        limit: int | None = None,
     ) -> Sequence[Turn]:
-        """Return the turns of a session from `first_seq` to `last_seq`, both included."""
+        """Return the turns of a session from `first_seq` to `last_seq`, both included.
+
+        Numbers whose turns were erased are skipped; `limit` counts turns, the first ones.
+        """
         ...
 
     @abstractmethod

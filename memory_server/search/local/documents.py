@@ -11,9 +11,10 @@ from typing import Any
 
 from memory_server.domain import words
 from memory_server.domain.chunk import Source
-from memory_server.domain.scope import Visibility
+from memory_server.domain.scope import Scope, Visibility
 from memory_server.search.local import vectors
 from memory_server.search.local.moments import maybe_micros
+from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 
 SQL = load("memory_server.search.local", "documents.sql")
@@ -112,12 +113,14 @@ def remove(connection: sqlite3.Connection, project_id: str, ids: Iterable[str]) 
             _delete(connection, place.document)
 
 
-def erase(connection: sqlite3.Connection, project_id: str, user_id: str | None) -> None:
-    """Take out everything of a user, or of a whole project."""
-    owner = {"project_id": project_id, "user_id": user_id}
-    for (rowid,) in connection.execute(SQL["of_owner"], owner).fetchall():
+def erase(connection: sqlite3.Connection, scope: Scope) -> None:
+    """Take out everything of a user, of no user, or of a whole project."""
+    owned = Predicate("d")
+    owned.within(scope.of_user())
+    rows = connection.execute(owned.fill(SQL["of_owner"]), owned.values).fetchall()
+    for (rowid,) in rows:
         _delete(connection, rowid)
-    vectors.erase(connection, owner)
+    vectors.erase(connection, scope)
 
 
 def link_neighbours(
@@ -130,8 +133,13 @@ def link_neighbours(
         connection.execute(SQL["update_neighbours"], values)
 
 
-def scope_token(project_id: str, source: Source, *, past: bool, field: str, value: str) -> str:
-    """Return the word that stands for an owner in the index: digits, which no stemmer touches."""
+def scope_token(
+    project_id: str, source: Source, *, past: bool, field: str, value: str | None
+) -> str:
+    """Return the word that stands for an owner in the index: digits, which no stemmer touches.
+
+    A `user_id` of None stands for no user.
+    """
     named = json.dumps([project_id, source.value, past, field, value])
     return str(int.from_bytes(blake2b(named.encode(), digest_size=8).digest()))
 
@@ -140,7 +148,7 @@ TOKEN_FIELDS = ("session_id", "user_id", "project_id")
 """Fields of a scope that have a word of their own, the narrowest first. All fields are compared
 in the table as well."""
 
-NOBODY = "0"
+NOWHERE = "0"
 
 
 def _around(connection: sqlite3.Connection, turn: Mapping[str, Any]) -> str:
@@ -219,6 +227,6 @@ def _tokens(document: Document) -> Iterable[str]:
                 scope_token(
                     document.project_id, document.source, past=past, field=field, value=value
                 )
-                if found and value is not None
-                else NOBODY
+                if found and (value is not None or field == "user_id")
+                else NOWHERE
             )

@@ -59,9 +59,8 @@ WHERE project_id = :project_id AND session_id = :session_id AND source = 'stm'
     AND position BETWEEN :first AND :last;
 
 -- name: of_owner
--- Every document of a project, or of one user of it.
-SELECT rowid FROM documents
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- Every document of an owner.
+SELECT d.rowid FROM documents AS d WHERE /* conditions */ 1;
 
 -- name: search_words
 -- The documents that hold any of the words, best first. CROSS: the words come first.
@@ -82,6 +81,6 @@ SELECT d.rowid AS rowid, d.id AS id FROM documents AS d WHERE /* conditions */ 1
 -- name: sizes
 -- How much is indexed.
 SELECT
-    (SELECT count(*) FROM documents) AS documents,
-    (SELECT coalesce(sum(vectors), 0) FROM partitions) AS vectors,
-    (SELECT count(DISTINCT space) FROM partitions WHERE vectors > 0) AS spaces;
+    (SELECT coalesce(sum(documents), 0) FROM document_counts) AS documents,
+    (SELECT coalesce(sum(vectors), 0) FROM vector_counts) AS vectors,
+    (SELECT count(DISTINCT space) FROM vector_counts) AS spaces;

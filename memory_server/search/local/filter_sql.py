@@ -16,7 +16,7 @@ from memory_server.domain.filters import (
     Scalar,
 )
 from memory_server.errors import InvalidFilter
-from memory_server.search.local.moments import to_micros
+from memory_server.search.local.moments import exact_micros
 
 Bind = Callable[[str | int | float], str]
 
@@ -126,4 +126,4 @@ def _operand(value: Scalar) -> tuple[str, str | int | float] | None:
         case str():
             return _TEXT, value
         case datetime():
-            return _DATE, to_micros(value)
+            return _DATE, exact_micros(value)

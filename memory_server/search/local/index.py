@@ -43,8 +43,13 @@ class LocalIndex(SearchIndex):
         predicate = selected(selection)
         statement = predicate.fill(documents.SQL["search_words"])
         values = predicate.values | {"match": match, "limit": selection.limit}
-        rows = await self._reader.read(lambda db: db.execute(statement, values).fetchall())
-        return [Hit(row["id"], row["score"]) for row in rows if row["score"] > 0]
+        return await self._reader.read(
+            lambda db: [
+                Hit(row["id"], row["score"])
+                for row in db.execute(statement, values)
+                if row["score"] > 0
+            ]
+        )
 
     async def vector(
         self, selection: Selection, vector: Vector, space: EmbeddingSpace
@@ -94,6 +99,7 @@ class LocalIndex(SearchIndex):
         where = {
             "project_id": selection.scope.project_id,
             "user_id": selection.scope.user_id,
+            "everybody": selection.scope.user_id is None and not selection.scope.userless,
             "source": selection.source.value,
             "space": space.name,
             "past": asks_the_past(selection),
@@ -139,7 +145,7 @@ def _match(selection: Selection, terms: Sequence[str]) -> str | None:
     conditions = dict(selection.scope.conditions())
     field = next(field for field in TOKEN_FIELDS if field in conditions)
     owner = scope_token(
-        conditions["project_id"],
+        selection.scope.project_id,
         selection.source,
         past=asks_the_past(selection),
         field=field,

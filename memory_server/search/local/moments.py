@@ -3,18 +3,31 @@
 from datetime import UTC, datetime, timedelta
 
 from memory_server.domain.filters import parse_date
+from memory_server.domain.source_times import EARLIEST, LATEST
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def to_micros(moment: datetime) -> int:
-    """Return an aware moment as microseconds, exactly."""
+def within_reach(moment: datetime) -> datetime:
+    """Return the moment, or the nearest one that survives every change of its time zone."""
+    if moment < EARLIEST:
+        return EARLIEST
+    return min(moment, LATEST)
+
+
+def exact_micros(moment: datetime) -> int:
+    """Return any aware moment as microseconds: to compare with, not to be read back."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
+def to_micros(moment: datetime) -> int:
+    """Return an aware moment as microseconds, exactly; one out of reach as the nearest within."""
+    return exact_micros(within_reach(moment))
+
+
 def from_micros(micros: int) -> datetime:
-    """Return the moment in UTC."""
-    return EPOCH + timedelta(microseconds=micros)
+    """Return the moment in UTC, the nearest within reach: whatever is stored can be read."""
+    return EPOCH + timedelta(microseconds=min(max(micros, _EARLIEST), _LATEST))
 
 
 def maybe_micros(moment: datetime | None) -> int | None:
@@ -30,4 +43,8 @@ def maybe_moment(micros: int | None) -> datetime | None:
 def micros_of_text(text: object) -> int | None:
     """Return what an ISO 8601 text means, or None: the SQL function `micros`."""
     moment = parse_date(text) if isinstance(text, str) else None
-    return maybe_micros(moment)
+    return None if moment is None else exact_micros(moment)
+
+
+_EARLIEST = exact_micros(EARLIEST)
+_LATEST = exact_micros(LATEST)

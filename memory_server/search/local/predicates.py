@@ -33,8 +33,9 @@ class Predicate:
         self._conditions.append(condition)
 
     def equals(self, column: str, value: SqlValue) -> None:
-        """Demand that a column has exactly this value."""
-        self.add(f"{self._table}.{column} = {self.bind(value)}")
+        """Demand that a column has exactly this value; None: that it has none."""
+        wanted = "IS NULL" if value is None else f"= {self.bind(value)}"
+        self.add(f"{self._table}.{column} {wanted}")
 
     def among(self, column: str, values: Sequence[str] | Sequence[int]) -> None:
         """Demand that a column has one of these values."""

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.scope import Scope
 from memory_server.errors import WrongDimension
+from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 
 SQL = load("memory_server.search.local", "vectors.sql")
@@ -98,9 +100,12 @@ def copy(connection: sqlite3.Connection, document: int, place: Place) -> None:
         store(connection, place, vector)
 
 
-def erase(connection: sqlite3.Connection, owner: Mapping[str, Any]) -> None:
-    """Remove every partition of a user, or of a whole project."""
-    for (partition_id,) in connection.execute(SQL["partitions_of"], owner).fetchall():
+def erase(connection: sqlite3.Connection, scope: Scope) -> None:
+    """Remove every partition of a user, of no user, or of a whole project."""
+    owned = Predicate("p")
+    owned.within(scope.of_user())
+    rows = connection.execute(owned.fill(SQL["partitions_of"]), owned.values).fetchall()
+    for (partition_id,) in rows:
         for part in _WHOLE:
             connection.execute(SQL[f"delete_partition_{part}"], {"partition_id": partition_id})
         connection.execute(SQL["delete_partition"], {"partition_id": partition_id})
@@ -137,7 +142,7 @@ def _partition(connection: sqlite3.Connection, place: Place, vector: SpacedVecto
         "source": place.source,
         "space": vector.space,
         "past": place.past,
-        "user_id": place.user_id or "",
+        "user_id": place.user_id,
         "dimension": vector.dimension,
     }
     row = connection.execute(SQL["partition"], values).fetchone()

@@ -7,7 +7,7 @@ WHERE project_id = :project_id AND id = :id;
 -- The partition of an owner, source and space.
 SELECT id FROM partitions
 WHERE project_id = :project_id AND source = :source AND space = :space AND past = :past
-    AND user_id = :user_id;
+    AND user_id IS :user_id;
 
 -- name: insert_partition
 -- Begin a partition.
@@ -114,12 +114,11 @@ SELECT seq FROM vector_removals WHERE partition_id = :partition_id AND change > 
 -- The partitions that a search has to scan.
 SELECT id, dimension, changes, vectors FROM partitions
 WHERE project_id = :project_id AND source = :source AND space = :space AND past <= :past
-    AND (:user_id IS NULL OR user_id = :user_id) AND vectors > 0;
+    AND (:everybody OR user_id IS :user_id) AND vectors > 0;
 
 -- name: partitions_of
--- The partitions of a project, or of one user of it.
-SELECT id FROM partitions
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- The partitions of an owner.
+SELECT p.id FROM partitions AS p WHERE /* conditions */ 1;
 
 -- name: delete_partition_tail
 -- Remove a partition's vectors that are not packed.

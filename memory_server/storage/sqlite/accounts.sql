@@ -23,13 +23,22 @@ SELECT * FROM accounts WHERE client_id = :client_id;
 -- The accounts of a project, the oldest first.
 SELECT * FROM accounts WHERE project_id = :project_id ORDER BY created_at, rowid;
 
+-- name: stored
+-- When an account was changed last.
+SELECT updated_at FROM accounts WHERE client_id = :client_id AND project_id = :project_id;
+
 -- name: update
--- Store a changed account.
+-- Store a changed account; that it was used meanwhile is not forgotten.
 UPDATE accounts SET
     name = :name, role = :role, description = :description, secrets = :secrets,
     ip_access_list = :ip_access_list, is_active = :is_active, updated_at = :updated_at,
-    last_used_at = :last_used_at
+    last_used_at = max(coalesce(last_used_at, :last_used_at), coalesce(:last_used_at, last_used_at))
 WHERE client_id = :client_id AND project_id = :project_id;
+
+-- name: touch
+-- Note when an account was used.
+UPDATE accounts SET last_used_at = max(coalesce(last_used_at, :at), :at)
+WHERE client_id = :client_id;
 
 -- name: delete
 -- Remove an account.

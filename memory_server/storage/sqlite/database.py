@@ -77,6 +77,10 @@ class Database:
             return await opened.writer.run(query)
         return await opened.readers.run(query)
 
+    def check_writer(self) -> None:
+        """Return if what is written now is answered, else raise `StorageUnavailable`."""
+        self._opened().writer.check()
+
     def size_bytes(self) -> int:
         """Return what the files take on the disk."""
         if self._path is None:

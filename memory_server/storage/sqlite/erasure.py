@@ -1,11 +1,14 @@
-"""Deleting everything of a user, or of a project."""
+"""Deleting everything of a user, of no user, or of a project."""
 
 import sqlite3
 from collections.abc import Mapping
 
 from memory_server.domain.scope import Scope
 from memory_server.search.local import documents
+from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
+from memory_server.storage.sqlite.rows import job_owner
+from memory_server.storage.sqlite.snapshots import skip_erased
 
 SQL = load("memory_server.storage.sqlite", "erasure.sql")
 
@@ -13,15 +16,31 @@ _KINDS = ("turns", "snapshots", "jobs", "memories")
 
 
 def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:
-    """Delete what the scope's user owns, or the project's all; return counts by kind."""
-    owner = {"project_id": scope.project_id, "user_id": scope.user_id}
-    sessions = connection.execute(SQL["sessions_of"], owner).fetchall()
-    counts = {kind: connection.execute(SQL[kind], owner).rowcount for kind in _KINDS}
-    connection.execute(SQL["job_owners"], owner)
-    documents.erase(connection, scope.project_id, scope.user_id)
+    """Delete what the scope's user owns, or the project's all; return counts by kind.
+
+    In the sessions of others, what waits begins anew at the first turn that is left.
+    """
+    owned = Predicate("e")
+    owned.within(scope.of_user())
+    sessions = connection.execute(owned.fill(SQL["sessions_of"]), owned.values).fetchall()
+    counts = {
+        kind: connection.execute(owned.fill(SQL[kind]), owned.values).rowcount for kind in _KINDS
+    }
+    _forget_owners(connection, scope)
+    documents.erase(connection, scope)
     gone = 0
     for (session_id,) in sessions:
         where = {"project_id": scope.project_id, "session_id": session_id}
         gone += connection.execute(SQL["session"], where).rowcount
         connection.execute(SQL["leave_session"], where)
+        skip_erased(connection, where)
     return {**counts, "sessions": gone}
+
+
+def _forget_owners(connection: sqlite3.Connection, scope: Scope) -> None:
+    owners = {
+        "project_id": scope.project_id,
+        "everybody": scope.user_id is None and not scope.userless,
+        "owner": job_owner(scope.user_id),
+    }
+    connection.execute(SQL["job_owners"], owners)

@@ -1,36 +1,29 @@
 -- name: sessions_of
--- The sessions in which a user spoke, or all of a project.
-SELECT session_id FROM sessions
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id)
-UNION SELECT session_id FROM turns
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id)
-UNION SELECT session_id FROM snapshots
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- The sessions in which an owner has something.
+SELECT e.session_id FROM sessions AS e WHERE /* conditions */ 1
+UNION SELECT e.session_id FROM turns AS e WHERE /* conditions */ 1
+UNION SELECT e.session_id FROM snapshots AS e WHERE /* conditions */ 1;
 
 -- name: turns
--- Remove the turns of a user, or of a project.
-DELETE FROM turns
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- Remove the turns of an owner.
+DELETE FROM turns AS e WHERE /* conditions */ 1;
 
 -- name: snapshots
--- Remove the snapshots of a user, or of a project.
-DELETE FROM snapshots
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- Remove the snapshots of an owner.
+DELETE FROM snapshots AS e WHERE /* conditions */ 1;
 
 -- name: jobs
--- Remove the jobs of a user, or of a project.
-DELETE FROM jobs
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
-
--- name: job_owners
--- Forget when a user, or those of a project, were served.
-DELETE FROM job_owners
-WHERE project_id = :project_id AND (:user_id IS NULL OR owner = :user_id);
+-- Remove the jobs of an owner.
+DELETE FROM jobs AS e WHERE /* conditions */ 1;
 
 -- name: memories
--- Remove the memories of a user, or of a project.
-DELETE FROM memories
-WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id);
+-- Remove the memories of an owner.
+DELETE FROM memories AS e WHERE /* conditions */ 1;
+
+-- name: job_owners
+-- Forget when owners without jobs were served.
+DELETE FROM job_owners
+WHERE project_id = :project_id AND (:everybody OR owner = :owner);
 
 -- name: session
 -- Remove a session in which nobody is left.

@@ -16,6 +16,14 @@ from memory_server.storage.sqlite.rows import encode, job_of, job_values
 
 SQL = load("memory_server.storage.sqlite", "jobs.sql")
 
+WORKER_DIED = "WORKER_DIED"
+"""The code of a job that was given up because none of its workers settled it."""
+
+_DIED = (
+    "handed out {} times, and no worker was heard of again before its lease expired: see the "
+    "log for what ended the server then, and queue the job again when that is mended"
+)
+
 
 class SqliteJobs(Jobs):
     """Jobs with leases; whoever settles one must still hold it."""
@@ -27,13 +35,22 @@ class SqliteJobs(Jobs):
         return await self._database.write(lambda db: enqueue(db, jobs))
 
     async def claim(
-        self, *, worker: str, kinds: Sequence[JobKind], now: datetime, lease_until: datetime
+        self,
+        *,
+        worker: str,
+        kinds: Sequence[JobKind],
+        now: datetime,
+        lease_until: datetime,
+        max_attempts: int = 8,
     ) -> Job | None:
         values = {
             "worker": worker,
             "kinds": json.dumps([kind.value for kind in kinds]),
             "now": to_micros(now),
             "lease_until": to_micros(lease_until),
+            "max_attempts": max_attempts,
+            "code": WORKER_DIED,
+            "reason": _DIED.format(max_attempts),
         }
         return await self._database.write(lambda db: _claim(db, values))
 
@@ -54,17 +71,16 @@ class SqliteJobs(Jobs):
 
     async def requeue(self, project_id: str, job_id: str, *, due_at: datetime) -> Job:
         values = {"project_id": project_id, "id": job_id, "due_at": to_micros(due_at)}
-        row = await self._database.write(lambda db: db.execute(SQL["requeue"], values).fetchone())
-        if row is None:
-            raise JobNotFound(f"no failed job {job_id!r} in this project")
-        return job_of(row)
+        return await self._database.write(lambda db: _requeue(db, values))
 
     async def list(
         self, project_id: str, *, state: JobState | None = None, limit: int = 100
     ) -> Sequence[Job]:
         values = {"project_id": project_id, "state": state and state.value, "limit": max(limit, 0)}
-        rows = await self._database.read(lambda db: db.execute(SQL["list"], values).fetchall())
-        return [job_of(row) for row in rows]
+        statement = SQL["list" if state is None else "list_of_state"]
+        return await self._database.read(
+            lambda db: [job_of(row) for row in db.execute(statement, values)]
+        )
 
     async def counts(self, project_id: str | None = None) -> JobCounts:
         values = {"project_id": project_id}
@@ -109,7 +125,18 @@ def settle(
         raise LeaseLost(f"job {job.id} is no longer {job.lease_owner}'s")
 
 
+def _requeue(connection: sqlite3.Connection, values: Mapping[str, Any]) -> Job:
+    row = connection.execute(SQL["requeue"], values).fetchone()
+    if row is None:
+        raise JobNotFound(f"no failed job {values['id']!r} in this project")
+    return job_of(row)
+
+
 def _claim(connection: sqlite3.Connection, values: Mapping[str, Any]) -> Job | None:
+    connection.execute(SQL["abandon"], values)
+    (available_at,) = connection.execute(SQL["next_due"]).fetchone()
+    if available_at is None or available_at > values["now"]:
+        return None
     found = connection.execute(SQL["next"], values).fetchone()
     if found is None:
         return None

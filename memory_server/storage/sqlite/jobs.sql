@@ -9,26 +9,26 @@ INSERT INTO jobs (
     :error, :finished_at
 ) ON CONFLICT (project_id, key) DO NOTHING;
 
+-- name: abandon
+-- Give up jobs that were handed out often enough, and whose workers were heard of no more.
+UPDATE jobs SET
+    state = 'failed', finished_at = :now, lease_owner = NULL, lease_until = NULL,
+    error_code = :code, error = :reason
+WHERE state = 'running' AND lease_until <= :now AND attempts >= :max_attempts
+    AND kind IN (SELECT value FROM json_each(:kinds));
+
 -- name: next
--- The job to hand out: due or abandoned, the oldest of its queue, of the owner served longest ago.
-SELECT j.seq, j.project_id, j.owner
+-- The job to hand out: of the owner served longest ago, the one that could be had longest.
+SELECT q.head AS seq, q.project_id, q.owner
 FROM job_owners AS o
-CROSS JOIN job_queues AS q ON q.project_id = o.project_id AND q.owner = o.owner
-CROSS JOIN jobs AS j ON j.seq = (
-    SELECT h.seq FROM jobs AS h INDEXED BY jobs_unfinished
-    WHERE h.project_id = q.project_id AND h.owner = q.owner AND h.queue = q.queue
-        AND h.state IN ('queued', 'running')
-    ORDER BY h.created_at, h.seq LIMIT 1
+CROSS JOIN job_queues AS q ON q.project_id = o.project_id AND q.owner = o.owner AND q.queue = (
+    SELECT h.queue FROM job_queues AS h INDEXED BY job_queues_order
+    WHERE h.project_id = o.project_id AND h.owner = o.owner AND h.available_at <= :now
+        AND h.kind IN (SELECT value FROM json_each(:kinds))
+    ORDER BY h.available_at, h.head LIMIT 1
 )
 WHERE o.unfinished > 0
-    AND j.kind IN (SELECT value FROM json_each(:kinds))
-    AND CASE j.state WHEN 'queued' THEN j.due_at ELSE j.lease_until END <= :now
-    AND NOT EXISTS (
-        SELECT 1 FROM jobs AS r INDEXED BY jobs_running
-        WHERE r.project_id = q.project_id AND r.owner = q.owner AND r.queue = q.queue
-            AND r.state = 'running' AND r.seq <> j.seq AND r.lease_until > :now
-    )
-ORDER BY o.last_claim, j.created_at, j.seq
+ORDER BY o.last_claim
 LIMIT 1;
 
 -- name: claim
@@ -88,31 +88,24 @@ WHERE project_id = :project_id AND id = :id AND state = 'failed' RETURNING *;
 
 -- name: list
 -- Jobs of a project, the newest first.
-SELECT * FROM jobs
-WHERE project_id = :project_id AND (:state IS NULL OR state = :state)
+SELECT * FROM jobs WHERE project_id = :project_id
+ORDER BY created_at DESC, seq DESC LIMIT :limit;
+
+-- name: list_of_state
+-- Jobs of a project that stand somewhere, the newest first.
+SELECT * FROM jobs WHERE project_id = :project_id AND state = :state
 ORDER BY created_at DESC, seq DESC LIMIT :limit;
 
 -- name: counts
--- How many jobs stand where.
-SELECT state, count(*) AS jobs, min(created_at) AS oldest FROM jobs
-WHERE :project_id IS NULL OR project_id = :project_id
-GROUP BY state;
+-- How many jobs stand where, and since when the oldest of them.
+SELECT c.state, sum(c.jobs) AS jobs, min((
+    SELECT min(j.created_at) FROM jobs AS j INDEXED BY jobs_states
+    WHERE j.project_id = c.project_id AND j.state = c.state
+)) AS oldest
+FROM job_counts AS c
+WHERE :project_id IS NULL OR c.project_id = :project_id
+GROUP BY c.state;
 
 -- name: next_due
--- When a job can be handed out next: the oldest of its queue is due, or a lease expires.
-SELECT min(due) FROM (
-    SELECT lease_until AS due FROM jobs INDEXED BY jobs_running WHERE state = 'running'
-    UNION ALL
-    SELECT (
-        SELECT h.due_at FROM jobs AS h INDEXED BY jobs_unfinished
-        WHERE h.project_id = q.project_id AND h.owner = q.owner AND h.queue = q.queue
-            AND h.state IN ('queued', 'running')
-        ORDER BY h.created_at, h.seq LIMIT 1
-    )
-    FROM job_queues AS q
-    WHERE NOT EXISTS (
-        SELECT 1 FROM jobs AS r INDEXED BY jobs_running
-        WHERE r.project_id = q.project_id AND r.owner = q.owner AND r.queue = q.queue
-            AND r.state = 'running'
-    )
-);
+-- When a job can be handed out next.
+SELECT min(available_at) FROM job_queues;

@@ -44,27 +44,26 @@ class SqliteMemories(Memories):
     async def get_many(self, scope: Scope, ids: Sequence[str]) -> Sequence[Memory]:
         predicate = _scoped(scope)
         predicate.among("id", list(ids))
-        rows = await self._database.read(lambda db: _rows(db, "get", predicate))
-        found = {row["id"]: memory_of(row) for row in rows}
+        memories = await self._database.read(lambda db: _memories(db, "get", predicate))
+        found = {memory.id: memory for memory in memories}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
 
     async def find(self, scope: Scope, query: MemoryQuery) -> Sequence[Memory]:
         predicate = _scoped(scope)
         _limit_to(predicate, query)
         predicate.values["limit"] = -1 if query.limit is None else max(query.limit, 0)
-        rows = await self._database.read(lambda db: _rows(db, "find", predicate))
-        return [memory_of(row) for row in rows]
+        return await self._database.read(lambda db: _memories(db, "find", predicate))
 
     async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
-        rows = await self._database.read(lambda db: _history(db, scope, memory_id))
-        return [memory_of(row) for row in rows]
+        return await self._database.read(lambda db: _history(db, scope, memory_id))
 
     async def domains(self, scope: Scope) -> Sequence[str]:
         predicate = _scoped(scope)
         _limit_to(predicate, MemoryQuery())
         predicate.add("m.domain IS NOT NULL")
-        rows = await self._database.read(lambda db: _rows(db, "domains", predicate))
-        return [row["domain"] for row in rows]
+        return await self._database.read(
+            lambda db: [row["domain"] for row in _rows(db, "domains", predicate)]
+        )
 
     async def apply(
         self,
@@ -112,7 +111,11 @@ def _rows(
     return connection.execute(predicate.fill(SQL[statement]), predicate.values).fetchall()
 
 
-def _history(connection: sqlite3.Connection, scope: Scope, memory_id: str) -> list[sqlite3.Row]:
+def _memories(connection: sqlite3.Connection, statement: str, predicate: Predicate) -> list[Memory]:
+    return [memory_of(row) for row in _rows(connection, statement, predicate)]
+
+
+def _history(connection: sqlite3.Connection, scope: Scope, memory_id: str) -> list[Memory]:
     known = _scoped(scope)
     known.equals("id", memory_id)
     rows = _rows(connection, "get", known)
@@ -120,7 +123,7 @@ def _history(connection: sqlite3.Connection, scope: Scope, memory_id: str) -> li
         raise _missing(memory_id)
     versions = _scoped(scope)
     versions.equals("root_id", rows[0]["root_id"])
-    return _rows(connection, "history", versions)
+    return _memories(connection, "history", versions)
 
 
 def _missing(memory_id: str) -> MemoryNotFound:

@@ -8,8 +8,9 @@ SELECT * FROM memories AS m WHERE /* conditions */ 1
 ORDER BY (m.is_latest AND NOT m.deleted) DESC, m.updated_at DESC, m.id DESC LIMIT :limit;
 
 -- name: history
--- The versions of a memory, the oldest first.
-SELECT * FROM memories AS m WHERE /* conditions */ 1 ORDER BY m.version, m.is_latest, m.rowid;
+-- The versions of a memory, the oldest first; the memory itself is the newest.
+SELECT * FROM memories AS m WHERE /* conditions */ 1
+ORDER BY m.id = m.root_id, m.valid_from, m.version, m.rowid;
 
 -- name: domains
 -- The domains of a scope's live terms.
@@ -18,7 +19,8 @@ SELECT DISTINCT m.domain FROM memories AS m WHERE /* conditions */ 1 ORDER BY m.
 -- name: namesake
 -- The live memory that has an identity already.
 SELECT id FROM memories
-WHERE project_id = :project_id AND type = :type AND coalesce(user_id, '') = coalesce(:user_id, '')
+WHERE project_id = :project_id AND type = :type
+    AND (user_id IS NULL) = (:user_id IS NULL) AND coalesce(user_id, '') = coalesce(:user_id, '')
     AND identity_key = :identity_key AND is_latest AND NOT deleted AND id <> :id;
 
 -- name: stored
@@ -55,6 +57,17 @@ UPDATE memories SET
     revision = :revision, is_latest = :is_latest, supersedes = :supersedes,
     superseded_by = :superseded_by, deleted = :deleted, has_embedding = :has_embedding
 WHERE project_id = :project_id AND id = :id;
+
+-- name: root
+-- Under which id the memory is known to which this version belongs, and how it stands.
+SELECT r.id, r.user_id, r.type, r.deleted
+FROM memories AS m JOIN memories AS r ON r.project_id = m.project_id AND r.id = m.root_id
+WHERE m.project_id = :project_id AND m.id = :id;
+
+-- name: show
+-- Let all versions of a memory be seen as far as the memory itself.
+UPDATE memories SET visibility = :visibility
+WHERE project_id = :project_id AND root_id = :root_id;
 
 -- name: versions
 -- A memory and its former versions.

@@ -43,11 +43,15 @@ class Changes:
                     self._erase(connection, operation.memory_id)
 
     def _add(self, connection: sqlite3.Connection, add: Add) -> None:
-        values = self._values(add.memory, has_embedding=add.vector is not None)
-        _check_identity(connection, add.memory, values)
-        connection.execute(SQL["insert"], values | {"root_id": add.memory.id})
-        documents.put(connection, _document(add.memory))
-        self._set_vector(connection, add.memory.id, add.vector)
+        memory = add.memory
+        values = self._values(memory, has_embedding=add.vector is not None)
+        _check_identity(connection, memory, values)
+        root = None if add.history_of is None else self._root(connection, memory, add.history_of)
+        root_id = memory.id if root is None else root["id"]
+        connection.execute(SQL["insert"], values | {"root_id": root_id})
+        hidden = root is not None and bool(root["deleted"])
+        documents.put(connection, _document(memory, hidden=hidden))
+        self._set_vector(connection, memory.id, add.vector)
 
     def _replace(self, connection: sqlite3.Connection, replace: Replace) -> None:
         memory = replace.memory
@@ -63,8 +67,8 @@ class Changes:
             documents.drop_vectors(connection, self._project_id, memory.id)
         new_content = replace.former_id is not None
         self._set_vector(connection, memory.id, replace.vector, drop_others=new_content)
-        if bool(stored["deleted"]) != memory.deleted:
-            self._hide_former(connection, memory)
+        if (bool(stored["deleted"]), stored["visibility"]) != (memory.deleted, memory.visibility):
+            self._follow(connection, memory, stored["root_id"])
 
     def _erase(self, connection: sqlite3.Connection, memory_id: str) -> None:
         where = {"project_id": self._project_id, "id": memory_id}
@@ -100,12 +104,26 @@ class Changes:
         documents.put(connection, _document(memory_of(former)))
         documents.copy_vectors(connection, self._project_id, new["id"], to=former_id)
 
-    def _hide_former(self, connection: sqlite3.Connection, memory: Memory) -> None:
-        """Take former versions out of searches of the past, or back in, with their memory."""
-        where = {"project_id": self._project_id, "id": memory.id}
+    def _follow(self, connection: sqlite3.Connection, memory: Memory, root_id: str) -> None:
+        """Let all versions be seen as far as their memory, and found while it is not deleted."""
+        where = {"project_id": self._project_id, "id": root_id, "root_id": root_id}
+        connection.execute(SQL["show"], where | {"visibility": memory.visibility.value})
+        root = connection.execute(SQL["root"], where).fetchone()
         for row in connection.execute(SQL["versions"], where).fetchall():
-            if row["id"] != memory.id:
-                documents.put(connection, _document(memory_of(row), hidden=memory.deleted))
+            hidden = bool(root["deleted"])
+            documents.put(connection, _document(memory_of(row), hidden=hidden))
+
+    def _root(self, connection: sqlite3.Connection, memory: Memory, history_of: str) -> sqlite3.Row:
+        """Return the memory to whose history a new one belongs."""
+        if memory.is_latest:
+            raise ValueError(f"memory {memory.id!r} is the latest, not a former version")
+        where = {"project_id": self._project_id, "id": history_of}
+        root: sqlite3.Row | None = connection.execute(SQL["root"], where).fetchone()
+        if root is None:
+            raise VersionConflict(f"memory {history_of!r}, of which there was more, is gone")
+        if (root["user_id"], root["type"]) != (memory.user_id, memory.type.value):
+            raise ValueError(f"memory {memory.id!r} is of another owner or type than its memory")
+        return root
 
     def _set_vector(
         self,

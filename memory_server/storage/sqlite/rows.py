@@ -23,7 +23,13 @@ from memory_server.domain.scope import Visibility
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role, Turn
 from memory_server.errors import InvalidRequest
-from memory_server.search.local.moments import from_micros, maybe_micros, maybe_moment, to_micros
+from memory_server.search.local.moments import (
+    from_micros,
+    maybe_micros,
+    maybe_moment,
+    to_micros,
+    within_reach,
+)
 
 Row = Mapping[str, Any] | sqlite3.Row
 
@@ -145,8 +151,8 @@ def job_values(job: Job) -> dict[str, Any]:
         "project_id": job.project_id,
         "kind": job.kind.value,
         "key": job.key,
-        "owner": job.user_id or "",
-        "queue": str(job.payload.get("type") or "") if job.user_id else job.id,
+        "owner": job_owner(job.user_id),
+        "queue": _queue(job),
         "user_id": job.user_id,
         "payload": encode(job.payload),
         "created_at": to_micros(job.created_at),
@@ -161,6 +167,11 @@ def job_values(job: Job) -> dict[str, Any]:
         "error": job.error,
         "finished_at": maybe_micros(job.finished_at),
     }
+
+
+def job_owner(user_id: str | None) -> str:
+    """Return what stands for a user, or for none, where jobs wait their turn."""
+    return "nobody" if user_id is None else f"user {user_id}"
 
 
 def job_of(row: Row) -> Job:
@@ -299,16 +310,23 @@ def account_of(row: Row) -> ServiceAccount:
     )
 
 
+def _queue(job: Job) -> str:
+    """Return what names the jobs that wait for each other: one alone, or those of one type."""
+    if job.user_id is None or job.kind is JobKind.EMBED:
+        return f"job {job.id}"
+    return f"{job.kind.value} {job.payload.get('type') or ''}"
+
+
 def _present(named: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
 def _text(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+    return None if moment is None else within_reach(moment).isoformat()
 
 
 def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    return None if text is None else within_reach(datetime.fromisoformat(text))
 
 
 def _body(row: Row) -> Body:
@@ -333,7 +351,7 @@ def _claim(row: Row) -> Claim | None:
 def _event_text(event: EventTime | None) -> str | None:
     if event is None:
         return None
-    return encode([event.start.isoformat(), event.end.isoformat(), event.words])
+    return encode([_text(event.start), _text(event.end), event.words])
 
 
 def _event(text: str | None) -> EventTime | None:
@@ -341,7 +359,9 @@ def _event(text: str | None) -> EventTime | None:
         return None
     start, end, words = json.loads(text)
     return EventTime(
-        start=datetime.fromisoformat(start), end=datetime.fromisoformat(end), words=words
+        start=within_reach(datetime.fromisoformat(start)),
+        end=within_reach(datetime.fromisoformat(end)),
+        words=words,
     )
 
 
@@ -351,7 +371,7 @@ def _evidence_document(evidence: Evidence) -> Mapping[str, Any]:
         "session_id": evidence.session_id,
         "turn_ids": evidence.turn_ids,
         "extractor": evidence.extractor,
-        "learned_at": evidence.learned_at.isoformat(),
+        "learned_at": _text(evidence.learned_at),
         "event_time": _text(evidence.event_time),
     }
 
@@ -362,7 +382,7 @@ def _evidence(document: Mapping[str, Any]) -> Evidence:
         session_id=document["session_id"],
         turn_ids=tuple(document["turn_ids"]),
         extractor=document["extractor"],
-        learned_at=datetime.fromisoformat(document["learned_at"]),
+        learned_at=within_reach(datetime.fromisoformat(document["learned_at"])),
         event_time=_moment(document["event_time"]),
     )
 

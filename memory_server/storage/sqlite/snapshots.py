@@ -1,8 +1,10 @@
 """Snapshots in SQLite, and the sessions they are taken from."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Any, TypeVar
 
 from memory_server.domain.job import Job
 from memory_server.domain.snapshot import SessionState, Snapshot
@@ -17,6 +19,15 @@ from memory_server.storage.sqlite.rows import session_of, snapshot_of, snapshot_
 
 SQL = load("memory_server.storage.sqlite", "snapshots.sql")
 
+PORTION = 100
+"""How much is deleted in one write."""
+
+T = TypeVar("T")
+Found = dict[str, Any]
+"""The key of a row that is to be deleted."""
+Deletion = Callable[[sqlite3.Connection, Found], int]
+"""Deletes one thing; returns how many went."""
+
 
 class SqliteSnapshots(Snapshots):
     """Runs of turns, promoted with their jobs in one transaction."""
@@ -26,8 +37,8 @@ class SqliteSnapshots(Snapshots):
 
     async def session(self, project_id: str, session_id: str) -> SessionState | None:
         values = {"project_id": project_id, "session_id": session_id}
-        row = await self._database.read(lambda db: db.execute(SQL["session"], values).fetchone())
-        return None if row is None else session_of(row)
+        found = await self._database.read(lambda db: _read(db, "session", values, session_of))
+        return found[0] if found else None
 
     async def waiting(
         self, *, min_turns: int, idle_since: datetime, limit: int
@@ -37,29 +48,61 @@ class SqliteSnapshots(Snapshots):
             "idle_since": to_micros(idle_since),
             "limit": max(limit, 0),
         }
-        rows = await self._database.read(lambda db: db.execute(SQL["waiting"], values).fetchall())
-        return [session_of(row) for row in rows]
+        return await self._database.read(lambda db: _read(db, "waiting", values, session_of))
 
     async def promote(self, snapshot: Snapshot, jobs: Sequence[Job]) -> None:
         await self._database.write(lambda db: _promote(db, snapshot, jobs))
 
     async def get(self, project_id: str, snapshot_id: str) -> Snapshot:
         values = {"project_id": project_id, "id": snapshot_id}
-        row = await self._database.read(lambda db: db.execute(SQL["get"], values).fetchone())
-        if row is None:
+        found = await self._database.read(lambda db: _read(db, "get", values, snapshot_of))
+        if not found:
             raise SnapshotNotFound(f"no snapshot {snapshot_id!r} in this project")
-        return snapshot_of(row)
+        return found[0]
 
     async def delete_promoted_turns(self, *, limit: int) -> int:
-        return await self._database.write(lambda db: _delete_promoted_turns(db, limit))
+        values = {"limit": max(limit, 0)}
+        turns = await self._database.read(lambda db: _read(db, "settled_turns", values, dict))
+        return await self._delete(_delete_turn, turns)
 
     async def expire(self, *, before: datetime, limit: int) -> int:
-        return await self._database.write(lambda db: _expire(db, to_micros(before), limit))
+        values = {"before": to_micros(before), "limit": max(limit, 0)}
+        snapshots, turns = await self._database.read(lambda db: _outdated(db, values))
+        await self._delete(_delete_turn, turns)
+        gone = await self._delete(_delete_snapshot, snapshots)
+        values["limit"] -= len(snapshots)
+        jobs = await self._database.read(lambda db: _read(db, "old_jobs", values, dict))
+        return gone + await self._delete(_delete_job, jobs)
+
+    async def _delete(self, delete: Deletion, found: Sequence[Found]) -> int:
+        """Delete what was found in several writes, between which others get their turn."""
+        gone = 0
+        for start in range(0, len(found), PORTION):
+            portion = found[start : start + PORTION]
+            gone += await self._database.write(partial(_delete_all, delete, portion))
+        return gone
+
+
+def skip_erased(connection: sqlite3.Connection, session: Mapping[str, Any]) -> None:
+    """Let a session wait from the first of its turns that is left, if it still exists."""
+    row = connection.execute(SQL["promoted_seq"], session).fetchone()
+    if row is not None:
+        connection.execute(SQL["advance"], {**session, **dict(row)})
+
+
+def _read(
+    connection: sqlite3.Connection,
+    statement: str,
+    values: Mapping[str, Any],
+    read: Callable[[sqlite3.Row], T],
+) -> list[T]:
+    return [read(row) for row in connection.execute(SQL[statement], values)]
 
 
 def _promote(connection: sqlite3.Connection, snapshot: Snapshot, jobs: Sequence[Job]) -> None:
     values = snapshot_values(snapshot)
-    if not connection.execute(SQL["advance"], values).rowcount:
+    waiting = connection.execute(SQL["waiting_turns"], values).fetchone()
+    if waiting["first"] != snapshot.first_seq or not waiting["has_last"]:
         raise AlreadyPromoted(
             f"turns {snapshot.first_seq} to {snapshot.last_seq} of session "
             f"{snapshot.session_id!r} are not the next ones that wait"
@@ -70,27 +113,34 @@ def _promote(connection: sqlite3.Connection, snapshot: Snapshot, jobs: Sequence[
     documents.link_neighbours(
         connection, snapshot.project_id, snapshot.session_id, last - documents.REACH + 1, last
     )
+    connection.execute(SQL["advance"], values)
     enqueue(connection, jobs, snapshot_id=snapshot.id)
 
 
-def _delete_promoted_turns(connection: sqlite3.Connection, limit: int) -> int:
-    turns = connection.execute(SQL["settled_turns"], {"limit": max(limit, 0)}).fetchall()
-    for row in turns:
-        _delete_turn(connection, row["project_id"], row["id"])
-    return len(turns)
-
-
-def _expire(connection: sqlite3.Connection, before: int, limit: int) -> int:
-    values = {"before": before, "limit": max(limit, 0)}
-    snapshots = connection.execute(SQL["outdated"], values).fetchall()
+def _outdated(
+    connection: sqlite3.Connection, values: Mapping[str, Any]
+) -> tuple[list[Found], list[Found]]:
+    """Return snapshots that are to go, and their turns."""
+    snapshots: list[Found] = _read(connection, "outdated", values, dict)
+    turns: list[Found] = []
     for snapshot in snapshots:
-        for (turn_id,) in connection.execute(SQL["turns_of"], dict(snapshot)).fetchall():
-            _delete_turn(connection, snapshot["project_id"], turn_id)
-        connection.execute(SQL["delete_jobs"], dict(snapshot))
-        connection.execute(SQL["delete"], dict(snapshot))
-    return len(snapshots)
+        turns += _read(connection, "turns_of", snapshot, dict)
+    return snapshots, turns
 
 
-def _delete_turn(connection: sqlite3.Connection, project_id: str, turn_id: str) -> None:
-    connection.execute(SQL["delete_turn"], {"project_id": project_id, "id": turn_id})
-    documents.remove(connection, project_id, [turn_id])
+def _delete_all(delete: Deletion, portion: Sequence[Found], connection: sqlite3.Connection) -> int:
+    return sum(delete(connection, one) for one in portion)
+
+
+def _delete_turn(connection: sqlite3.Connection, turn: Found) -> int:
+    documents.remove(connection, turn["project_id"], [turn["id"]])
+    return connection.execute(SQL["delete_turn"], turn).rowcount
+
+
+def _delete_snapshot(connection: sqlite3.Connection, snapshot: Found) -> int:
+    connection.execute(SQL["delete_jobs"], snapshot)
+    return connection.execute(SQL["delete"], snapshot).rowcount
+
+
+def _delete_job(connection: sqlite3.Connection, job: Found) -> int:
+    return connection.execute(SQL["delete_job"], job).rowcount

@@ -5,21 +5,46 @@ SELECT * FROM sessions WHERE project_id = :project_id AND session_id = :session_
 -- name: waiting
 -- Sessions ripe for promotion, the longest waiting first.
 SELECT * FROM sessions
-WHERE last_seq > promoted_seq
-    AND (last_seq - promoted_seq >= :min_turns OR last_activity <= :idle_since)
+WHERE last_seq > promoted_seq AND (
+    last_activity <= :idle_since
+    OR last_seq - promoted_seq >= :min_turns AND :min_turns <= (
+        SELECT count(*) FROM (
+            SELECT 1 FROM turns AS t
+            WHERE t.project_id = sessions.project_id AND t.session_id = sessions.session_id
+                AND t.turn_seq > sessions.promoted_seq
+            LIMIT :min_turns
+        )
+    )
+)
 ORDER BY waiting_since, project_id, session_id
 LIMIT :limit;
 
+-- name: waiting_turns
+-- The first turn of a session that waits, and whether the last one of a run does.
+SELECT min(turn_seq) AS first, max(turn_seq = :last_seq) AS has_last FROM turns
+WHERE project_id = :project_id AND session_id = :session_id AND turn_seq > (
+    SELECT promoted_seq FROM sessions
+    WHERE project_id = :project_id AND session_id = :session_id
+);
+
 -- name: advance
--- Take turns out of waiting, if they are the next ones and are all there.
+-- Let a session wait from the first turn on that is left after a number, if any.
 UPDATE sessions SET
-    promoted_seq = :last_seq,
+    promoted_seq = coalesce((
+        SELECT min(turn_seq) - 1 FROM turns
+        WHERE project_id = :project_id AND session_id = :session_id AND turn_seq > :last_seq
+    ), last_seq),
     waiting_since = (
         SELECT created_at FROM turns
-        WHERE project_id = :project_id AND session_id = :session_id AND turn_seq = :last_seq + 1
+        WHERE project_id = :project_id AND session_id = :session_id AND turn_seq > :last_seq
+        ORDER BY turn_seq LIMIT 1
     )
-WHERE project_id = :project_id AND session_id = :session_id
-    AND promoted_seq = :first_seq - 1 AND :first_seq <= :last_seq AND :last_seq <= last_seq;
+WHERE project_id = :project_id AND session_id = :session_id;
+
+-- name: promoted_seq
+-- From which number on the turns of a session wait.
+SELECT promoted_seq AS last_seq FROM sessions
+WHERE project_id = :project_id AND session_id = :session_id;
 
 -- name: insert
 -- Store a snapshot.
@@ -41,13 +66,13 @@ SELECT * FROM snapshots WHERE project_id = :project_id AND id = :id;
 
 -- name: settled_turns
 -- Turns of snapshots all of whose jobs are done.
-SELECT t.project_id, t.id FROM turns AS t
+SELECT t.project_id, t.id FROM turns AS t INDEXED BY turns_snapshot
 WHERE t.snapshot_id IS NOT NULL
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS j
         WHERE j.project_id = t.project_id AND j.snapshot_id = t.snapshot_id AND j.state <> 'done'
     )
-ORDER BY t.rowid LIMIT :limit;
+LIMIT :limit;
 
 -- name: outdated
 -- Old snapshots all of whose jobs are done.
@@ -61,7 +86,7 @@ ORDER BY s.created_at, s.id LIMIT :limit;
 
 -- name: turns_of
 -- The turns of a snapshot.
-SELECT id FROM turns WHERE project_id = :project_id AND snapshot_id = :id;
+SELECT project_id, id FROM turns WHERE project_id = :project_id AND snapshot_id = :id;
 
 -- name: delete_turn
 -- Remove a turn.
@@ -74,3 +99,13 @@ DELETE FROM jobs WHERE project_id = :project_id AND snapshot_id = :id;
 -- name: delete
 -- Remove a snapshot.
 DELETE FROM snapshots WHERE project_id = :project_id AND id = :id;
+
+-- name: old_jobs
+-- Done jobs of no snapshot that ended long ago.
+SELECT seq FROM jobs
+WHERE state = 'done' AND snapshot_id IS NULL AND finished_at < :before
+ORDER BY finished_at LIMIT :limit;
+
+-- name: delete_job
+-- Remove a job.
+DELETE FROM jobs WHERE seq = :seq;

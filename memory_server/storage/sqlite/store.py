@@ -17,6 +17,7 @@ from memory_server.search.local.index import LocalIndex
 from memory_server.storage.sqlite.accounts import SqliteAccounts
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.erasure import erase
+from memory_server.storage.sqlite.heartbeat import Heartbeat
 from memory_server.storage.sqlite.jobs import SqliteJobs
 from memory_server.storage.sqlite.memories import SqliteMemories
 from memory_server.storage.sqlite.schema import migrations
@@ -43,6 +44,7 @@ class SqliteStore(Store):
         self._memories = SqliteMemories(self._database, clock)
         self._jobs = SqliteJobs(self._database)
         self._accounts = SqliteAccounts(self._database)
+        self._heartbeat = Heartbeat(self._database, clock)
         self._search = LocalIndex(self._database, vector_memory_bytes=vector_memory_bytes)
 
     @property
@@ -75,8 +77,10 @@ class SqliteStore(Store):
     async def close(self) -> None:
         await self._database.close()
         self._search.forget()
+        self._heartbeat.forget()
 
     async def ping(self) -> None:
+        await self._heartbeat.check()
         await self._database.read(lambda db: db.execute("SELECT 1 FROM sessions").fetchone())
 
     async def describe(self) -> Mapping[str, Any]:

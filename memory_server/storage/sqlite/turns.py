@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from memory_server.domain import words
 from memory_server.domain.chunk import Source
@@ -43,26 +44,30 @@ class SqliteTurns(Turns):
                 predicate.equals(column, value)
         name = "recent_everywhere" if scope.session_id is None else "recent"
         statement = predicate.fill(SQL[name])
-        values = predicate.values | {"limit": max(limit, 0)}
-        rows = await self._database.read(lambda db: db.execute(statement, values).fetchall())
-        return [turn_of(row) for row in reversed(rows)]
+        newest_first = await self._read(statement, predicate.values | {"limit": max(limit, 0)})
+        return newest_first[::-1]
 
     async def run(
-        self, project_id: str, session_id: str, *, first_seq: int, last_seq: int
+        self,
+        project_id: str,
+        session_id: str,
+        *,
+        first_seq: int,
+        last_seq: int,
+        limit: int | None = None,
     ) -> Sequence[Turn]:
         values = {
             "project_id": project_id,
             "session_id": session_id,
             "first_seq": first_seq,
             "last_seq": last_seq,
+            "limit": -1 if limit is None else max(limit, 0),
         }
-        rows = await self._database.read(lambda db: db.execute(SQL["run"], values).fetchall())
-        return [turn_of(row) for row in rows]
+        return await self._read(SQL["run"], values)
 
     async def get_many(self, project_id: str, ids: Sequence[str]) -> Sequence[Turn]:
         values = {"project_id": project_id, "ids": json.dumps(list(ids))}
-        rows = await self._database.read(lambda db: db.execute(SQL["get_many"], values).fetchall())
-        found = {row["id"]: turn_of(row) for row in rows}
+        found = {turn.id: turn for turn in await self._read(SQL["get_many"], values)}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
 
     async def set_vectors(
@@ -70,6 +75,11 @@ class SqliteTurns(Turns):
     ) -> None:
         stored = {turn_id: spaced(vector, space) for turn_id, vector in vectors.items()}
         await self._database.write(lambda db: _set_vectors(db, project_id, stored))
+
+    async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Turn]:
+        return await self._database.read(
+            lambda db: [turn_of(row) for row in db.execute(statement, values)]
+        )
 
 
 def _append(connection: sqlite3.Connection, turn: NewTurn, vector: SpacedVector | None) -> Turn:

@@ -38,7 +38,7 @@ SELECT * FROM turns AS t WHERE /* conditions */ 1 ORDER BY t.rowid DESC LIMIT :l
 SELECT * FROM turns
 WHERE project_id = :project_id AND session_id = :session_id
     AND turn_seq BETWEEN :first_seq AND :last_seq
-ORDER BY turn_seq;
+ORDER BY turn_seq LIMIT :limit;
 
 -- name: get_many
 -- Turns by their ids.

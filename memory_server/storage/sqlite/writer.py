@@ -1,14 +1,18 @@
 """The only thread that writes: operations queue up, and those that wait are committed together."""
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar, cast
 
 from memory_server.errors import StorageUnavailable
 from memory_server.storage.sqlite.failures import translated
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
@@ -36,7 +40,9 @@ class _Waiting:
         """Tell the caller; one that was cancelled meanwhile has gone."""
         if self._future.done():
             return
-        if self.error is not None:
+        if isinstance(self.error, StopIteration):  # a future cannot carry it
+            self._future.set_exception(RuntimeError("an operation raised StopIteration"))
+        elif self.error is not None:
             self._future.set_exception(self.error)
         else:
             self._future.set_result(self.outcome)
@@ -50,8 +56,14 @@ class Writer:
         self._location = location
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._stopping = False
+        self._ended = False
         self._thread = Thread(target=self._work, name="sqlite-writer", daemon=True)
         self._thread.start()
+
+    def check(self) -> None:
+        """Return if operations are carried out, else raise `StorageUnavailable`."""
+        if self._stopping or self._ended:
+            raise self._gone()
 
     async def run(self, operation: Operation[T]) -> T:
         """Run an operation; return what it returns once that is on the disk.
@@ -59,10 +71,11 @@ class Writer:
         What it raises rolls back its own writes only. A caller that is cancelled does not stop
         the operation: whether it was carried out is then unknown.
         """
-        if self._stopping:
-            raise StorageUnavailable(f"{self._location}: the store is closed")
+        self.check()
         waiting = _Waiting(operation)
         self._queue.put(waiting)
+        if self._ended:  # it ended between the check and the put, and looks no more
+            self._refuse_queued()
         return cast(T, await waiting.answered())
 
     async def stop(self) -> None:
@@ -72,36 +85,50 @@ class Writer:
         await asyncio.to_thread(self._thread.join)
 
     def _work(self) -> None:
-        last = False
-        while not last:
-            batch, last = self._next_batch()
-            if batch:
-                self._commit(batch)
-                _answer(batch)
-
-    def _next_batch(self) -> tuple[list[_Waiting], bool]:
-        """Return everything that waits, and whether the queue ends there."""
         batch: list[_Waiting] = []
+        last = False
         try:
-            item = self._queue.get()
-            while item is not None:
-                batch.append(item)
-                if len(batch) == LARGEST_BATCH:
-                    return batch, False
+            while not last:
+                last = self._collect(batch)
+                if batch:
+                    self._commit(batch)
+                    _answer(batch)
+                batch = []
+        except BaseException:  # there is nobody above a thread to tell
+            logger.critical("%s: the writer has ended", self._location, exc_info=True)
+        finally:
+            # Whatever ended it, nobody shall wait for it.
+            self._ended = True
+            self._refuse(batch)
+            self._refuse_queued()
+
+    def _collect(self, batch: list[_Waiting]) -> bool:
+        """Wait for something to do, add all that waits, and return whether the queue ends there."""
+        item = self._queue.get()
+        while item is not None:
+            batch.append(item)
+            if len(batch) == LARGEST_BATCH:
+                return False
+            try:
                 item = self._queue.get_nowait()
-        except Empty:
-            return batch, False
-        return batch, True
+            except Empty:
+                return False
+        return True
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         try:
             with translated(self._location):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._begin()
                 for waiting in batch:
                     self._attempt(waiting)
                 self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 every caller is told, whatever it was
             self._fail(batch, error)
+
+    def _begin(self) -> None:
+        if self._connection.in_transaction:  # of a batch that failed, and so did its rollback
+            self._connection.rollback()
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _attempt(self, waiting: _Waiting) -> None:
         self._connection.execute("SAVEPOINT operation")
@@ -117,11 +144,30 @@ class Writer:
 
     def _fail(self, batch: Sequence[_Waiting], error: BaseException) -> None:
         """Nothing of the batch was kept: every caller gets the reason, its own one if it has."""
-        if self._connection.in_transaction:
-            with translated(self._location):
-                self._connection.rollback()
         for waiting in batch:
             waiting.error = waiting.error or error
+        try:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+        except sqlite3.Error as failure:
+            logger.error("%s: a batch is not rolled back yet: %s", self._location, failure)  # noqa: TRY400 the next batch tries again
+
+    def _refuse(self, batch: Sequence[_Waiting]) -> None:
+        for waiting in batch:
+            waiting.error = waiting.error or self._gone()
+        _answer(batch)
+
+    def _refuse_queued(self) -> None:
+        """Answer what came too late, in whichever thread finds it."""
+        with suppress(Empty):
+            while True:
+                item = self._queue.get_nowait()
+                if item is not None:
+                    self._refuse([item])
+
+    def _gone(self) -> StorageUnavailable:
+        state = "closed" if self._stopping else "not written to any more: start the server anew"
+        return StorageUnavailable(f"{self._location}: the store is {state}")
 
 
 def _answer(batch: Sequence[_Waiting]) -> None:

@@ -22,6 +22,24 @@ CREATE UNIQUE INDEX documents_id ON documents (project_id, id);
 CREATE INDEX documents_owner ON documents (project_id, source, user_id, state);
 CREATE INDEX documents_session ON documents (project_id, session_id, position);
 
+-- How many documents there are: counting them takes long.
+CREATE TABLE document_counts (
+    project_id TEXT PRIMARY KEY,
+    documents INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TRIGGER documents_added AFTER INSERT ON documents
+BEGIN
+    INSERT INTO document_counts (project_id, documents) VALUES (new.project_id, 1)
+    ON CONFLICT DO UPDATE SET documents = documents + 1;
+END;
+
+CREATE TRIGGER documents_removed AFTER DELETE ON documents
+BEGIN
+    UPDATE document_counts SET documents = documents - 1 WHERE project_id = old.project_id;
+    DELETE FROM document_counts WHERE project_id = old.project_id AND documents = 0;
+END;
+
 -- The words of each document, under its rowid. `scope` holds digits that stand for owners.
 CREATE VIRTUAL TABLE words USING fts5 (
     scope, body, neighbours, tokenize = 'porter unicode61 remove_diacritics 2'
@@ -29,20 +47,47 @@ CREATE VIRTUAL TABLE words USING fts5 (
 
 -- The vectors of one owner, source and space that are scanned together. `past` keeps the
 -- versions that only a search as of a past moment may find apart from the live ones.
--- `changes` numbers every append and every removal, in order.
+-- `changes` numbers every append and every removal, in order. No `user_id`: nobody's.
 CREATE TABLE partitions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id TEXT NOT NULL,
     source TEXT NOT NULL,
     space TEXT NOT NULL,
     past INTEGER NOT NULL,
-    user_id TEXT NOT NULL DEFAULT '',
+    user_id TEXT,
     dimension INTEGER NOT NULL,
     changes INTEGER NOT NULL DEFAULT 0,
     vectors INTEGER NOT NULL DEFAULT 0,
     tail INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, source, space, past, user_id)
 );
+CREATE UNIQUE INDEX partitions_of_nobody ON partitions (project_id, source, space, past)
+    WHERE user_id IS NULL;
+
+-- How many vectors of each space there are.
+CREATE TABLE vector_counts (
+    project_id TEXT NOT NULL,
+    space TEXT NOT NULL,
+    vectors INTEGER NOT NULL,
+    PRIMARY KEY (project_id, space)
+) WITHOUT ROWID;
+
+CREATE TRIGGER partitions_grown AFTER UPDATE OF vectors ON partitions
+BEGIN
+    INSERT INTO vector_counts (project_id, space, vectors)
+    VALUES (new.project_id, new.space, new.vectors - old.vectors)
+    ON CONFLICT DO UPDATE SET vectors = vectors + excluded.vectors;
+    DELETE FROM vector_counts
+    WHERE project_id = new.project_id AND space = new.space AND vectors = 0;
+END;
+
+CREATE TRIGGER partitions_removed AFTER DELETE ON partitions
+BEGIN
+    UPDATE vector_counts SET vectors = vectors - old.vectors
+    WHERE project_id = old.project_id AND space = old.space;
+    DELETE FROM vector_counts
+    WHERE project_id = old.project_id AND space = old.space AND vectors = 0;
+END;
 
 -- Vectors not yet packed, one a row. `seq` is the change that appended it.
 CREATE TABLE vector_tail (

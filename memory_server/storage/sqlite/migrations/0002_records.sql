@@ -53,8 +53,8 @@ CREATE TABLE snapshots (
 CREATE INDEX snapshots_age ON snapshots (created_at);
 
 -- `seq` keeps the order of arrival. Of the unfinished jobs of one `queue` of one `owner` only the
--- oldest may run: the owner is the user, the queue the payload's type. Jobs with no user have a
--- queue each, under the owner ''.
+-- oldest may run. The owner stands for the user, or for none; the queue for kind and payload
+-- type. Jobs that wait for no other have a queue each.
 CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
@@ -82,10 +82,21 @@ CREATE UNIQUE INDEX jobs_id ON jobs (project_id, id);
 CREATE UNIQUE INDEX jobs_key ON jobs (project_id, key);
 CREATE INDEX jobs_unfinished ON jobs (project_id, owner, queue, created_at, seq)
     WHERE state IN ('queued', 'running');
-CREATE INDEX jobs_running ON jobs (project_id, owner, queue) WHERE state = 'running';
+CREATE INDEX jobs_running ON jobs (project_id, owner, queue, lease_until)
+    WHERE state = 'running';
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'running';
 CREATE INDEX jobs_listed ON jobs (project_id, created_at, seq);
 CREATE INDEX jobs_states ON jobs (project_id, state, created_at);
 CREATE INDEX jobs_snapshot ON jobs (project_id, snapshot_id) WHERE snapshot_id IS NOT NULL;
+CREATE INDEX jobs_alone ON jobs (finished_at) WHERE state = 'done' AND snapshot_id IS NULL;
+
+-- How many jobs stand where: counting them takes long.
+CREATE TABLE job_counts (
+    project_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    jobs INTEGER NOT NULL,
+    PRIMARY KEY (project_id, state)
+) WITHOUT ROWID;
 
 -- How many jobs of an owner are unfinished, and when the owner was served last: claims are
 -- numbered from 1. Owners never served come before all others, in the order of their arrival.
@@ -99,59 +110,86 @@ CREATE TABLE job_owners (
 CREATE INDEX job_owners_order ON job_owners (last_claim);
 CREATE INDEX job_owners_waiting ON job_owners (last_claim) WHERE unfinished > 0;
 
--- The queues that hold unfinished jobs, and how many.
+-- The queues that hold unfinished jobs. `head` is the only job that may be handed out, from
+-- `available_at` on: when it is due, or its lease expires, and no other of the queue runs.
 CREATE TABLE job_queues (
     project_id TEXT NOT NULL,
     owner TEXT NOT NULL,
     queue TEXT NOT NULL,
-    unfinished INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    head INTEGER NOT NULL,
+    available_at INTEGER NOT NULL,
     PRIMARY KEY (project_id, owner, queue)
 ) WITHOUT ROWID;
+CREATE INDEX job_queues_order ON job_queues (project_id, owner, available_at, head);
+CREATE INDEX job_queues_available ON job_queues (available_at);
 
-CREATE TRIGGER jobs_begin AFTER INSERT ON jobs WHEN new.state IN ('queued', 'running')
+-- A row given to this view brings a queue up to date.
+CREATE VIEW queue_changes AS SELECT project_id, owner, queue FROM job_queues;
+
+CREATE TRIGGER queue_changed INSTEAD OF INSERT ON queue_changes
+BEGIN
+    DELETE FROM job_queues
+    WHERE project_id = new.project_id AND owner = new.owner AND queue = new.queue;
+    INSERT INTO job_queues (project_id, owner, queue, kind, head, available_at)
+    SELECT
+        h.project_id, h.owner, h.queue, h.kind, h.seq,
+        max(
+            CASE h.state WHEN 'queued' THEN h.due_at ELSE h.lease_until END,
+            coalesce((
+                SELECT max(r.lease_until) FROM jobs AS r INDEXED BY jobs_running
+                WHERE r.project_id = new.project_id AND r.owner = new.owner
+                    AND r.queue = new.queue AND r.state = 'running' AND r.seq <> h.seq
+            ), h.due_at)
+        )
+    FROM jobs AS h INDEXED BY jobs_unfinished
+    WHERE h.project_id = new.project_id AND h.owner = new.owner AND h.queue = new.queue
+        AND h.state IN ('queued', 'running')
+    ORDER BY h.created_at, h.seq LIMIT 1;
+END;
+
+-- A row given to this view counts jobs of an owner in or out of a state.
+CREATE VIEW count_changes AS
+SELECT c.project_id, o.owner, c.state, c.jobs AS change
+FROM job_counts AS c JOIN job_owners AS o ON o.project_id = c.project_id;
+
+CREATE TRIGGER count_changed INSTEAD OF INSERT ON count_changes
+BEGIN
+    INSERT INTO job_counts (project_id, state, jobs)
+    VALUES (new.project_id, new.state, new.change)
+    ON CONFLICT DO UPDATE SET jobs = jobs + excluded.jobs;
+    DELETE FROM job_counts
+    WHERE project_id = new.project_id AND state = new.state AND jobs = 0;
+    UPDATE job_owners SET unfinished = unfinished + new.change
+    WHERE project_id = new.project_id AND owner = new.owner
+        AND new.state IN ('queued', 'running');
+END;
+
+CREATE TRIGGER jobs_added AFTER INSERT ON jobs
 BEGIN
     INSERT INTO job_owners (project_id, owner, last_claim) VALUES (
         new.project_id, new.owner,
         1 + coalesce((SELECT max(last_claim) FROM job_owners WHERE last_claim < 0), -1 << 40)
     ) ON CONFLICT DO NOTHING;
-    UPDATE job_owners SET unfinished = unfinished + 1
-    WHERE project_id = new.project_id AND owner = new.owner;
-    INSERT INTO job_queues (project_id, owner, queue, unfinished)
-    VALUES (new.project_id, new.owner, new.queue, 1)
-    ON CONFLICT DO UPDATE SET unfinished = unfinished + 1;
+    INSERT INTO count_changes VALUES (new.project_id, new.owner, new.state, 1);
+    INSERT INTO queue_changes VALUES (new.project_id, new.owner, new.queue);
 END;
 
-CREATE TRIGGER jobs_begin_again AFTER UPDATE OF state ON jobs
-WHEN old.state NOT IN ('queued', 'running') AND new.state IN ('queued', 'running')
+CREATE TRIGGER jobs_moved AFTER UPDATE OF state ON jobs WHEN old.state <> new.state
 BEGIN
-    UPDATE job_owners SET unfinished = unfinished + 1
-    WHERE project_id = new.project_id AND owner = new.owner;
-    INSERT INTO job_queues (project_id, owner, queue, unfinished)
-    VALUES (new.project_id, new.owner, new.queue, 1)
-    ON CONFLICT DO UPDATE SET unfinished = unfinished + 1;
+    INSERT INTO count_changes VALUES (old.project_id, old.owner, old.state, -1);
+    INSERT INTO count_changes VALUES (new.project_id, new.owner, new.state, 1);
 END;
 
-CREATE TRIGGER jobs_finish AFTER UPDATE OF state ON jobs
-WHEN old.state IN ('queued', 'running') AND new.state NOT IN ('queued', 'running')
+CREATE TRIGGER jobs_changed AFTER UPDATE OF state, due_at, lease_until ON jobs
 BEGIN
-    UPDATE job_owners SET unfinished = unfinished - 1
-    WHERE project_id = new.project_id AND owner = new.owner;
-    UPDATE job_queues SET unfinished = unfinished - 1
-    WHERE project_id = new.project_id AND owner = new.owner AND queue = new.queue;
-    DELETE FROM job_queues
-    WHERE project_id = new.project_id AND owner = new.owner AND queue = new.queue
-        AND unfinished = 0;
+    INSERT INTO queue_changes VALUES (new.project_id, new.owner, new.queue);
 END;
 
-CREATE TRIGGER jobs_vanish AFTER DELETE ON jobs WHEN old.state IN ('queued', 'running')
+CREATE TRIGGER jobs_removed AFTER DELETE ON jobs
 BEGIN
-    UPDATE job_owners SET unfinished = unfinished - 1
-    WHERE project_id = old.project_id AND owner = old.owner;
-    UPDATE job_queues SET unfinished = unfinished - 1
-    WHERE project_id = old.project_id AND owner = old.owner AND queue = old.queue;
-    DELETE FROM job_queues
-    WHERE project_id = old.project_id AND owner = old.owner AND queue = old.queue
-        AND unfinished = 0;
+    INSERT INTO count_changes VALUES (old.project_id, old.owner, old.state, -1);
+    INSERT INTO queue_changes VALUES (old.project_id, old.owner, old.queue);
 END;
 
 -- Every version of every memory. `root_id` is the id under which the memory is known.
@@ -192,7 +230,7 @@ CREATE TABLE memories (
 );
 CREATE UNIQUE INDEX memories_id ON memories (project_id, id);
 CREATE UNIQUE INDEX memories_identity
-    ON memories (project_id, type, coalesce(user_id, ''), identity_key)
+    ON memories (project_id, type, user_id IS NULL, coalesce(user_id, ''), identity_key)
     WHERE is_latest AND NOT deleted AND identity_key IS NOT NULL;
 CREATE INDEX memories_root ON memories (project_id, root_id);
 CREATE INDEX memories_owner ON memories (project_id, user_id, type, updated_at);
@@ -216,4 +254,10 @@ CREATE TABLE accounts (
     updated_at INTEGER NOT NULL,
     last_used_at INTEGER,
     UNIQUE (project_id, name)
+);
+
+-- One row, written now and then to see whether the file takes writes.
+CREATE TABLE heartbeat (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at INTEGER NOT NULL
 );
