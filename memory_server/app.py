@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 def create_app(served: Settings | Application) -> FastAPI:
     """Return the application of a joined server, or of the one that settings describe.
 
-    While it lives, the store is open and the worker works. A worker that fails is logged and
-    leaves the routes serving; readiness and the queue's numbers tell.
+    While it lives, the store is open and the worker works. A worker that ends leaves the routes
+    serving and the server not ready.
     """
     application = build(served) if isinstance(served, Settings) else served
 
@@ -59,4 +59,4 @@ def create_app(served: Settings | Application) -> FastAPI:
 
 def _report(work: "asyncio.Task[None]") -> None:
     if not work.cancelled() and (error := work.exception()) is not None:
-        logger.error("the background work ended with an error", exc_info=error)
+        logger.error("the background work ended; the server is not ready any more", exc_info=error)

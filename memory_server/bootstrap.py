@@ -4,11 +4,10 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
+from typing import Any
 
 from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.embedding import EmbeddingSpace
@@ -32,11 +31,18 @@ from memory_server.project_config import (
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.extraction.factory import build_extractor
+from memory_server.providers.owner_token import read_or_make
 from memory_server.providers.system import SystemClock, TimeOrderedIds
 from memory_server.providers.unconfigured import (
     UnconfiguredAnswerer,
     UnconfiguredEmbedder,
     UnconfiguredExtractor,
+)
+from memory_server.providers.watched import (
+    Watch,
+    WatchedAnswerer,
+    WatchedEmbedder,
+    WatchedExtractor,
 )
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
@@ -46,7 +52,7 @@ from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
 from memory_server.services.memories import MemoryKeeping
 from memory_server.services.promotion import Promotion
-from memory_server.services.readiness import ReadinessOfServer
+from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
@@ -61,6 +67,9 @@ LOCAL_EMBEDDING = EmbeddingConfig(provider="local", model="bge-small-en-v1.5", d
 LOCAL_EXTRACTION = ExtractionLlmConfig(provider="local")
 DRAIN_SECONDS = 20
 """How long a stopping server waits for the work it has begun."""
+TIDY_SNAPSHOTS = 50
+TIDY_TURNS = 500
+"""How much is deleted in one go."""
 
 _SOURCES: Mapping[str, Source] = {
     "short_term": Source.STM,
@@ -105,23 +114,40 @@ class Application:
     invocation: Invocation
     administration: Administration
     readiness: ReadinessOfServer
+    background: Background
     runner: Runner
     schedule: Schedule
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Do the background work until told to stop, then end it in order."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.runner.run())
-            tasks.create_task(self.schedule.run())
-            await stopping.wait()
-            self.schedule.stop()
-            self.runner.stop()
+        """Do the background work until told to stop, then end it in order.
+
+        If it ends before, readiness says so, and why.
+        """
+        self.background.began()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(_unending(self.runner.run(), stopping))
+                tasks.create_task(_unending(self.schedule.run(), stopping))
+                await stopping.wait()
+                self.schedule.stop()
+                self.runner.stop()
+        except BaseException as error:
+            self.background.ended(f"it ended with {type(error).__name__}: see the log")
+            raise
+        self.background.ended("it was told to stop")
 
     async def close(self) -> None:
         """Let the store and the models go."""
         await self.providers.embedder.close()
         await self.providers.extractor.close()
         await self.store.close()
+
+
+async def _unending(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> None:
+    """Do work that has no end of its own; one that it comes to all the same is an error."""
+    await work
+    if not stopping.is_set():
+        raise RuntimeError("background work came to an end that nobody asked for")
 
 
 def build(settings: Settings) -> Application:
@@ -136,7 +162,14 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     ids = TimeOrderedIds(clock)
     memory = settings.memory
     owner_token = _owner_token(settings)
-    embedder = providers.embedder
+
+    def on_failure() -> None:
+        readiness.doubt()
+        schedule.hurry("probing")
+
+    embedder = WatchedEmbedder(providers.embedder, Watch(clock=clock, on_failure=on_failure))
+    model = Watch(clock=clock, on_failure=on_failure)
+    extractor = WatchedExtractor(providers.extractor, model)
     partitions = _partitions(memory)
     retrieval = Retrieval(store=store, embedder=embedder)
     context = ContextBuilding(
@@ -147,7 +180,7 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     )
     reconciliation = Reconciliation(store=store, embedder=embedder, clock=clock, ids=ids)
     extraction = ExtractionOfSnapshots(
-        store=store, extractor=providers.extractor, reconciliation=reconciliation
+        store=store, extractor=extractor, reconciliation=reconciliation
     )
     late = LateEmbedding(store=store, embedder=embedder, clock=clock, ids=ids)
     runner = Runner(
@@ -166,12 +199,14 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         enabled=[MemoryType(name) for name in memory.enabled],
         on_queued=runner.wake,
     )
+    background = Background()
     readiness = ReadinessOfServer(
         store=store,
         embedder=embedder,
-        extractor=providers.extractor,
+        extractor=extractor,
         embedding=providers.embedding,
         extraction=providers.extraction,
+        background=background,
     )
     schedule = Schedule(
         clock=clock, duties=_duties(settings, store, promotion, late, readiness, runner, clock)
@@ -202,11 +237,12 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
             recording=recording,
             turns=store.turns,
             context=context,
-            answerer=providers.answerer,
+            answerer=WatchedAnswerer(providers.answerer, model),
             ids=ids,
         ),
         administration=Administration(store=store, clock=clock),
         readiness=readiness,
+        background=background,
         runner=runner,
         schedule=schedule,
     )
@@ -281,16 +317,17 @@ def _duties(
             runner.wake()
 
     async def tidy() -> None:
-        if snapshot.delete_promoted:
-            await store.snapshots.delete_promoted_turns(limit=1000)
         before = clock.now() - timedelta(days=snapshot.ttl_days)
-        await store.snapshots.expire(before=before, limit=1000)
+        if snapshot.delete_promoted:
+            await _to_the_end(lambda: store.snapshots.delete_promoted_turns(limit=TIDY_TURNS))
+        await _to_the_end(lambda: store.snapshots.expire(before=before, limit=TIDY_SNAPSHOTS))
 
     return [
         Duty(name="promotion", every=timedelta(seconds=1), act=promote),
         Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
         Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
-        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe),
+        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
+        Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
     ]
 
 
@@ -314,17 +351,13 @@ def _partitions(memory: MemoryConfig) -> Partitions:
 
 
 def _owner_token(settings: Settings) -> str:
-    """Read the owner token, or make one: a server has an owner from the start."""
-    path = settings.owner_token_file or settings.data_dir / "owner-token"
-    with suppress(FileNotFoundError):
-        return path.read_text(encoding="utf-8").strip()
-    token = secrets.token_urlsafe(32)
-    _write_private(path, token)
-    return token
+    """Return the owner token; a server has an owner from the start."""
+    return read_or_make(settings.owner_token_file or settings.data_dir / "owner-token")
 
 
-def _write_private(path: Path, text: str) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+async def _to_the_end(some: Callable[[], Awaitable[int]]) -> None:
+    """Do a little at a time until nothing is left, so that whoever writes meanwhile gets a turn."""
+    left = True
+    while left:
+        left = await some() > 0
+        await asyncio.sleep(0)

@@ -1,14 +1,13 @@
 """From a request to who is calling and what they may touch."""
 
-import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from fastapi import Request
 
-from memory_server.domain.account import Principal, PrincipalKind
+from memory_server.domain.account import AccountRole, Principal, PrincipalKind
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import (
     Forbidden,
@@ -19,7 +18,7 @@ from memory_server.errors import (
 )
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
-from memory_server.services.identity import Identity
+from memory_server.services.identity import Identity, caller_address
 from memory_server.services.invocation import Invocation
 from memory_server.services.memories import MemoryKeeping
 from memory_server.services.promotion import Promotion
@@ -31,6 +30,12 @@ from memory_server.settings import Settings
 AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 """The newer spelling first; clients send both."""
 EXECUTION_HEADERS = ("x-agent-engine-execution-id", "x-agentic-execution-id")
+
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+MAY_WRITE = (AccountRole.PROJECT_OWNER, AccountRole.AGENT_DEVELOPER)
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+_only_read: set[Callable[..., Any]] = set()
 
 _ANONYMOUS = Principal(kind=PrincipalKind.ANONYMOUS, id=PrincipalKind.ANONYMOUS.value)
 
@@ -123,6 +128,15 @@ class Caller:
             )
 
 
+def reads(endpoint: Endpoint) -> Endpoint:
+    """Say of a POST route that it only reads: a question that is too long for an address.
+
+    What is not said to read writes, so that a route nobody thought about is closed to readers.
+    """
+    _only_read.add(endpoint)
+    return endpoint
+
+
 def services(request: Request) -> Services:
     """Return the application's services."""
     return cast(Services, request.app.state.services)
@@ -133,13 +147,14 @@ async def caller(request: Request) -> Caller:
 
     On project routes a bearer token is needed, and the project must be one of this server's.
     Elsewhere none is needed, but a token that is presented must be good. The project never
-    comes from a body.
+    comes from a body. A service account that may only read is refused on routes that write.
     """
     settings = services(request).settings
     named = request.path_params.get("project_id")
     principal = await _principal(request, project_id=named or settings.project_id)
     if named is not None:
         _check_project(named, settings.project_id, principal)
+    _check_role(request, principal)
     return Caller(
         principal=principal,
         project_id=settings.project_id,
@@ -187,10 +202,8 @@ async def _principal(request: Request, *, project_id: str) -> Principal:
 @lru_cache(maxsize=256)
 def _is_near(address: str | None) -> bool:
     """Whether a caller is on this machine; a transport without addresses is."""
-    try:
-        return address is None or ipaddress.ip_address(address.removeprefix("::ffff:")).is_loopback
-    except ValueError:
-        return True
+    found = caller_address(address)
+    return found is None or found.is_loopback
 
 
 @lru_cache(maxsize=256)
@@ -203,10 +216,10 @@ def _is_local_name(host: str) -> bool:
     name = (
         host.removeprefix("[").partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     )
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return "." not in name or name.endswith(".localhost")
+    address = caller_address(name)
+    if address is not None:
+        return address.is_loopback
+    return "." not in name or name.endswith(".localhost")
 
 
 def _check_project(named: str, held: str, principal: Principal) -> None:
@@ -214,6 +227,18 @@ def _check_project(named: str, held: str, principal: Principal) -> None:
         raise NotAuthenticated("project routes need a bearer token; the flat routes need none")
     if named != held:
         raise ProjectNotFound(f"this server holds project {held!r}, not {named!r}")
+
+
+def _check_role(request: Request, principal: Principal) -> None:
+    """Refuse writing to accounts that may only read; other callers have no role."""
+    if principal.role is None or principal.role in MAY_WRITE:
+        return
+    if request.method in SAFE_METHODS or request.scope.get("endpoint") in _only_read:
+        return
+    raise Forbidden(
+        f"writing needs a service account with the role {' or '.join(MAY_WRITE)}; this one has "
+        f"{principal.role.value}"
+    )
 
 
 def _header(request: Request, names: tuple[str, ...]) -> str | None:

@@ -16,6 +16,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from memory_server import errors
+from memory_server.domain.characters import whole
+from memory_server.domain.retry import bounded_wait
 from memory_server.errors import MemoryServerError
 
 logger = logging.getLogger(__name__)
@@ -74,6 +76,7 @@ def envelope(
     **more: Any,
 ) -> JSONResponse:
     """Return an error as an answer."""
+    message = whole(message)
     content = {
         "code": code,
         "error": message,
@@ -106,10 +109,10 @@ def of_memory_server(request: Request, error: MemoryServerError) -> JSONResponse
 def _headers(status: int, error: MemoryServerError) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": "Bearer"}
-    wait = error.details.get("retry_after")
+    wait = bounded_wait(error.details.get("retry_after"))
     if wait is None and status == 503 and error.retryable:
         wait = _RETRY_AFTER
-    return {} if wait is None else {"Retry-After": str(max(0, math.ceil(wait)))}
+    return {} if wait is None else {"Retry-After": str(math.ceil(wait))}
 
 
 async def _known(request: Request, error: Exception) -> JSONResponse:

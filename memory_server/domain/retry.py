@@ -29,12 +29,14 @@ class Pace:
 
     def wait(self, attempts: int) -> timedelta:
         """Return the wait after that many attempts."""
-        return min(self.first * 2 ** min(attempts - 1, self._doublings), self.longest)
+        doubled: timedelta = self.first * 2 ** min(attempts - 1, self._doublings)
+        return min(doubled, self.longest)
 
     def waited(self, attempts: int) -> timedelta:
         """Return the sum of the waits between that many attempts."""
         growing = min(attempts - 1, self._doublings)
-        return self.first * (2**growing - 1) + self.longest * max(attempts - 1 - growing, 0)
+        doubled: timedelta = self.first * (2**growing - 1)
+        return doubled + self.longest * max(attempts - 1 - growing, 0)
 
     @property
     def _doublings(self) -> int:

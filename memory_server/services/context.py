@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +34,8 @@ from memory_server.services.search import Found, Question, Retrieval, SearchRequ
 RANKING_STRATEGY = "weighted_fusion"
 DEFAULT_MAX_TOKENS = 8_000
 """The budget when a request names none, its reserve included."""
+COUNTED_TURNS = 100
+"""How many turns that only short-term memory has are counted for a warning."""
 DEFAULT_SOURCES = (Source.EPISODIC, Source.SEMANTIC)
 
 
@@ -135,7 +137,7 @@ class ContextBuilding:
         turns = await self._recent(request) if Source.STM in request.sources else []
         watch.lap("search")
         warnings += await self._surprises(request)
-        warnings += sorted({f"words only: {f.degraded}" for f in found if f.degraded})
+        warnings += _words_only(source.degraded for source in found)
         chunks = _merged([turns, *(f.chunks for f in found)])[: request.top_k]
         return self._answer(chunks, request.max_tokens, request.style, watch, warnings)
 
@@ -155,17 +157,19 @@ class ContextBuilding:
             )
         )
         watch.lap("search")
-        outcomes = [outcome for _, outcome in results]
+        outcomes = [outcome for _, outcome, _ in results]
         if all(outcome.error for outcome in outcomes):
             reasons = "; ".join(f"{o.source.value}: {o.error}" for o in outcomes)
             raise AllSourcesFailed(f"every source failed: {reasons}")
-        warnings = ["rerank: no reranker is configured; the order is that of the fusion"]
+        warnings = _words_only(degraded for _, _, degraded in results)
+        if request.rerank:
+            warnings.append("rerank: no reranker is configured; the order is that of the fusion")
         answer = self._answer(
-            _merged([chunks for chunks, _ in results]),
+            _merged([chunks for chunks, _, _ in results]),
             request.max_tokens,
             request.style,
             watch,
-            warnings if request.rerank else [],
+            warnings,
         )
         return replace(answer, ranking_strategy=RANKING_STRATEGY, source_outcomes=outcomes)
 
@@ -188,8 +192,7 @@ class ContextBuilding:
         """Return the session's newest turns, the newest first so that these fit the budget."""
         if request.scope.session_id is None:
             return []
-        scope = replace(request.scope, agent_id=None, visibility=None)
-        turns = await self._store.turns.recent(scope, limit=request.top_k)
+        turns = await self._store.turns.recent(request.scope, limit=request.top_k)
         return [chunk_of_turn(turn, None) for turn in reversed(turns)]
 
     async def _surprises(self, request: ContextRequest) -> list[str]:
@@ -202,11 +205,12 @@ class ContextBuilding:
                 f"{scope.visibility.value} memories only; leave user_id out for everybody's"
             )
         if Source.STM not in request.sources and scope.session_id is not None:
-            session = await self._store.snapshots.session(scope.project_id, scope.session_id)
-            if session is not None and session.unpromoted:
+            recent = await self._store.turns.recent(scope, limit=COUNTED_TURNS)
+            waiting = sum(turn.snapshot_id is None for turn in recent)
+            if waiting:
                 warnings.append(
-                    f"{session.unpromoted} recent turns of this session are in short-term memory "
-                    "only; add 'stm' to enabled_sources to have them in the context"
+                    f"{waiting} recent turns of this session are in short-term memory only; add "
+                    "'stm' to enabled_sources to have them in the context"
                 )
         return warnings
 
@@ -223,8 +227,8 @@ class ContextBuilding:
         spec: SourceRequest,
         narrowing: Filter | None,
         question: Question,
-    ) -> tuple[Sequence[Chunk], SourceOutcome]:
-        """Search one source; its failure becomes its outcome."""
+    ) -> tuple[Sequence[Chunk], SourceOutcome, str | None]:
+        """Search one source; its failure becomes its outcome, a missing leg is told beside it."""
         scope = request.scope
         try:
             if spec.source is Source.STM:
@@ -243,13 +247,14 @@ class ContextBuilding:
                 question,
             )
         except (ProviderError, StorageError, SourceNotIndexed) as error:
-            return [], _failed(spec, error)
-        return found.chunks, SourceOutcome(
+            return [], _failed(spec, error), None
+        outcome = SourceOutcome(
             source=spec.source,
             requested_mode=spec.mode,
             effective_mode=found.effective_mode,
             count=len(found.chunks),
         )
+        return found.chunks, outcome, found.degraded
 
     def _check_turns_are_indexed(self, request: SourcesRequest, spec: SourceRequest) -> None:
         if request.scope.session_id is None:
@@ -300,6 +305,10 @@ def _failed(spec: SourceRequest, error: MemoryServerError) -> SourceOutcome:
         error=str(error),
         retryable=error.retryable,
     )
+
+
+def _words_only(degraded: Iterable[str | None]) -> list[str]:
+    return sorted({f"words only: {reason}" for reason in degraded if reason})
 
 
 def _merged(sources: Sequence[Sequence[Chunk]]) -> list[Chunk]:

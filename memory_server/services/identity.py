@@ -5,9 +5,11 @@ import hmac
 import ipaddress
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 
 import jwt
@@ -25,6 +27,7 @@ from memory_server.errors import (
     InvalidRequest,
     NotAuthenticated,
     TokenExpired,
+    VersionConflict,
 )
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.clock import Clock
@@ -36,8 +39,14 @@ DEFAULT_SECRET_HOURS = 2160
 ROTATION_GRACE = timedelta(days=7)
 """How long the former secret stays valid after a rotation, unless it expires before."""
 
+ATTEMPTS = 8
+"""How often a change is made anew when others change the same account meanwhile."""
+
 _ALGORITHM = "HS256"
 _ISSUER = "agentengine-memory"
+_TICK = timedelta(microseconds=1)
+_MAPPED_BITS = 96
+"""How many bits of an IPv6 address come before the IPv4 address that is wrapped in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +109,7 @@ class Identity:
         now = self._clock.now()
         if account is None or not account.is_active or not _opens(account, client_secret, now):
             raise NotAuthenticated("the client id or the client secret is not valid")
-        await self._accounts.put(replace(account, last_used_at=now))
+        await self._accounts.touch(account.client_id, now)
         claims = {
             "iss": _ISSUER,
             "sub": account.client_id,
@@ -144,30 +153,48 @@ class Identity:
         self, project_id: str, client_id: str, *, secret_hours: int = DEFAULT_SECRET_HOURS
     ) -> IssuedSecret:
         """Give an account a new secret; the former one keeps its grace, older ones end."""
-        account = await self.account(project_id, client_id)
         _check_hours(secret_hours)
         now = self._clock.now()
         client_secret, kept = _new_secret(now + timedelta(hours=secret_hours))
-        former = account.secrets[0]
-        grace = replace(former, expires_at=min(former.expires_at, now + ROTATION_GRACE))
-        account = replace(account, secrets=(kept, grace), updated_at=now)
-        await self._accounts.put(account)
-        return IssuedSecret(account, client_secret)
+
+        def rotated(account: ServiceAccount) -> ServiceAccount:
+            former = account.secrets[0]
+            grace = replace(former, expires_at=min(former.expires_at, now + ROTATION_GRACE))
+            return replace(account, secrets=(kept, grace))
+
+        return IssuedSecret(await self._changed(project_id, client_id, rotated), client_secret)
 
     async def set_ip_access_list(
         self, project_id: str, client_id: str, addresses: Sequence[str]
     ) -> ServiceAccount:
         """Replace the list of addresses an account may call from; an empty one allows all."""
-        account = await self.account(project_id, client_id)
         _check_addresses(addresses)
-        account = replace(account, ip_access_list=tuple(addresses), updated_at=self._clock.now())
-        await self._accounts.put(account)
-        return account
+        return await self._changed(
+            project_id,
+            client_id,
+            lambda account: replace(account, ip_access_list=tuple(addresses)),
+        )
 
     async def delete_account(self, project_id: str, client_id: str) -> None:
         """Remove an account; its tokens are refused from the next request on."""
         await self.account(project_id, client_id)
         await self._accounts.delete(client_id)
+
+    async def _changed(
+        self, project_id: str, client_id: str, change: Callable[[ServiceAccount], ServiceAccount]
+    ) -> ServiceAccount:
+        """Change an account as it is stored now; what others change meanwhile is not undone."""
+        for _ in range(ATTEMPTS):
+            stored = await self.account(project_id, client_id)
+            # Never the same twice, even when two changes fall on one tick of the clock.
+            later = max(self._clock.now(), stored.updated_at + _TICK)
+            account = replace(change(stored), updated_at=later)
+            with suppress(VersionConflict):
+                await self._accounts.put(account, expected_updated_at=stored.updated_at)
+                return account
+        raise VersionConflict(
+            f"service account {client_id!r} is being changed by others; try again"
+        )
 
     def _claims(self, bearer: str) -> dict[str, Any]:
         """Return what a token says, if it was signed here and is not over."""
@@ -228,18 +255,34 @@ def _check_hours(hours: int) -> None:
 def _check_addresses(addresses: Sequence[str]) -> None:
     for address in addresses:
         try:
-            ipaddress.ip_network(address, strict=False)
+            _network(address)
         except ValueError:
             raise InvalidRequest(
                 f"ip_access_list: {address!r} is neither an IP address nor a CIDR range"
             ) from None
 
 
-def _is_listed(address: str | None, allowed: Sequence[str]) -> bool:
-    if address is None:
-        return False
+def caller_address(text: str | None) -> IPv4Address | IPv6Address | None:
+    """Return a caller's address, None for what is none.
+
+    A socket for both families gives IPv4 callers as `::ffff:10.1.2.3`; they are unwrapped.
+    """
     try:
-        caller = ipaddress.ip_address(address)
+        address = ipaddress.ip_address(text or "")
     except ValueError:
-        return False
-    return any(caller in ipaddress.ip_network(entry, strict=False) for entry in allowed)
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_listed(text: str | None, allowed: Sequence[str]) -> bool:
+    caller = caller_address(text)
+    return caller is not None and any(caller in _network(entry) for entry in allowed)
+
+
+def _network(entry: str) -> IPv4Network | IPv6Network:
+    """Return the addresses that an entry of an access list means, unwrapped as callers are."""
+    network = ipaddress.ip_network(entry, strict=False)
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is None or network.prefixlen < _MAPPED_BITS:
+        return network
+    return ipaddress.ip_network(f"{mapped}/{network.prefixlen - _MAPPED_BITS}", strict=False)

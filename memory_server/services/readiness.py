@@ -1,13 +1,23 @@
 """Whether the server can do its work, and if not, what it is blocked on."""
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_server.errors import MemoryServerError, ProviderError
+from memory_server.domain.characters import whole
+from memory_server.errors import MemoryServerError
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.store import Store
+from memory_server.services.containment import contained
+
+logger = logging.getLogger(__name__)
+
+CHECK_SECONDS = 30.0
+"""How long a provider may take to answer a check; a local model is loaded by its first."""
+STORE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +31,28 @@ class Readiness:
     search: Mapping[str, Any]
     embedding: Mapping[str, Any]
     extraction: Mapping[str, Any]
+    background: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Background:
+    """Whether the background work goes on; whoever runs it says so."""
+
+    state: str = "starting"
+    """`starting`, `running` or `stopped`."""
+    problem: str | None = None
+
+    def began(self) -> None:
+        """Note that it runs."""
+        self.state, self.problem = "running", None
+
+    def ended(self, problem: str) -> None:
+        """Note that it does not run any more, and why."""
+        self.state, self.problem = "stopped", problem
+
+    def report(self) -> Mapping[str, Any]:
+        """Return what readiness reports."""
+        return {"state": self.state, "problem": self.problem}
 
 
 @dataclass(slots=True)
@@ -29,19 +61,23 @@ class _Probe:
 
     name: str
     check: Callable[[], Awaitable[None]]
+    seconds: float
+    described: Mapping[str, Any]
     asked: bool = False
     problem: str | None = None
-    code: str | None = None
-    described: Mapping[str, Any] = field(default_factory=dict)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return not self.asked or self.problem is not None
 
     async def ask(self) -> None:
-        try:
-            await self.check()
-        except ProviderError as error:
-            self.problem, self.code = str(error), error.code
-        else:
-            self.problem = self.code = None
-        self.asked = True
+        """Ask, or wait for the answer that is on its way."""
+        is_asked = self._asking.locked()
+        async with self._asking:
+            if not is_asked:
+                self.problem = await _problem(self.check, self.seconds)
+                self.asked = True
 
     def report(self) -> Mapping[str, Any]:
         state = "starting" if not self.asked else "failing" if self.problem else "ok"
@@ -49,7 +85,10 @@ class _Probe:
 
 
 class ReadinessOfServer:
-    """Asks the store at each look, the providers when `probe` is called."""
+    """Asks the store at each look, the providers when told to.
+
+    Without `background`, the background work is another's and counts as running.
+    """
 
     def __init__(
         self,
@@ -59,37 +98,71 @@ class ReadinessOfServer:
         extractor: Extractor,
         embedding: Mapping[str, Any],
         extraction: Mapping[str, Any],
+        background: Background | None = None,
+        check_seconds: float = CHECK_SECONDS,
+        store_seconds: float = STORE_SECONDS,
     ) -> None:
         self._store = store
-        self._embedding = _Probe("embedding", embedder.check, described=embedding)
-        self._extraction = _Probe("extraction", extractor.check, described=extraction)
+        self._embedding = _Probe("embedding", embedder.check, check_seconds, embedding)
+        self._extraction = _Probe("extraction", extractor.check, check_seconds, extraction)
+        self._probes = (self._embedding, self._extraction)
+        self._background = background or Background("running")
+        self._store_seconds = store_seconds
+        self._doubted = False
 
     async def probe(self) -> None:
-        """Ask the providers that have not answered well yet."""
-        for probe in (self._embedding, self._extraction):
-            if not probe.asked or probe.problem:
-                await probe.ask()
+        """Ask every provider, those that answered well before too."""
+        self._doubted = False
+        await asyncio.gather(*(probe.ask() for probe in self._probes))
+
+    async def probe_doubtful(self) -> None:
+        """Ask the providers that have not answered well yet; every one after a call failed."""
+        doubtful = [probe for probe in self._probes if self._doubted or probe.is_doubtful]
+        self._doubted = False
+        await asyncio.gather(*(probe.ask() for probe in doubtful))
+
+    def doubt(self) -> None:
+        """Note that a call failed, so that the next probe asks whatever was answered before."""
+        self._doubted = True
 
     async def look(self) -> Readiness:
-        """Return the state of everything the server needs."""
-        blocked: list[str] = []
-        store: Mapping[str, Any] = {}
-        search: Mapping[str, Any] = {}
-        try:
+        """Return the state of everything the server needs; never raises."""
+        store: dict[str, Any] = {}
+        search: dict[str, Any] = {}
+
+        async def ask_store() -> None:
             await self._store.ping()
-            store = await self._store.describe()
-            search = await self._store.search.describe()
-        except MemoryServerError as error:
-            blocked.append(f"store: {error}")
-        probes = (self._embedding, self._extraction)
-        blocked += [f"{probe.name}: {probe.problem}" for probe in probes if probe.problem]
-        starting = [probe.name for probe in probes if not probe.asked]
-        status = "blocked" if blocked else "starting" if starting else "ready"
+            store.update(await self._store.describe())
+            search.update(await self._store.search.describe())
+
+        problems = {"store": await _problem(ask_store, self._store_seconds)}
+        problems |= {probe.name: probe.problem for probe in self._probes}
+        problems["background"] = self._background.problem
+        starting = [f"{probe.name}: being checked" for probe in self._probes if not probe.asked]
+        if self._background.state == "starting":
+            starting.append("background: being started")
+        blocked = [f"{part}: {problem}" for part, problem in problems.items() if problem]
         return Readiness(
-            status=status,
-            blocked_on=blocked or [f"{name}: being checked" for name in starting],
+            status="blocked" if blocked else "starting" if starting else "ready",
+            blocked_on=blocked or starting,
             store=store,
             search=search,
             embedding=self._embedding.report(),
             extraction=self._extraction.report(),
+            background=self._background.report(),
         )
+
+
+async def _problem(check: Callable[[], Awaitable[None]], seconds: float) -> str | None:
+    """Return why a check does not succeed in that time, or None if it does."""
+    try:
+        async with asyncio.timeout(seconds):
+            await contained(check())
+    except TimeoutError:
+        return f"did not answer within {seconds:g} seconds"
+    except MemoryServerError as error:
+        return whole(str(error))
+    except Exception as error:
+        logger.exception("a check failed on a fault of the program")
+        return f"{type(error).__name__}: see the log"
+    return None

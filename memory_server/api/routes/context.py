@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from memory_server.api.dependencies import reads
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.context import ContextBody, ContextDocument, SourcesBody
 from memory_server.services.context import ContextRequest, SourcesRequest
@@ -11,6 +12,7 @@ router = APIRouter(tags=["context"])
 
 @router.post("/context")
 @router.post("/retrieval/context")
+@reads
 async def build_context(
     body: ContextBody, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ContextDocument:
@@ -33,6 +35,7 @@ async def build_context(
 
 
 @router.post("/retrieval/context-from-sources")
+@reads
 async def build_context_from_sources(
     body: SourcesBody, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ContextDocument:

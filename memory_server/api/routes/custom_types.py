@@ -4,7 +4,7 @@ from typing import NoReturn
 
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import Services
+from memory_server.api.dependencies import Services, reads
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.memories import CustomBody, CustomQuery
 from memory_server.errors import FeatureDisabled, UnknownCustomType
@@ -26,6 +26,7 @@ async def save_custom(
 
 
 @router.post("/{type_name}/retrieve")
+@reads
 async def retrieve_custom(
     type_name: str, body: CustomQuery, caller: CallerOfRoute, services: ServicesOfApp
 ) -> None:

@@ -49,6 +49,7 @@ async def ready(services: ServicesOfApp, response: Response) -> ReadinessDocumen
         search=dict(look.search),
         embedding=dict(look.embedding),
         extraction=dict(look.extraction),
+        background=dict(look.background),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import Caller, Services
+from memory_server.api.dependencies import Caller, Services, reads
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.search import (
     ChunkDocument,
@@ -24,6 +24,7 @@ PROCEDURES = 10
 
 
 @router.post("/search")
+@reads
 async def search(
     body: TypedSearchBody, caller: CallerOfRoute, services: ServicesOfApp
 ) -> SearchAnswer:
@@ -37,7 +38,7 @@ def _of(kind: MemoryType) -> Callable[..., Awaitable[SearchAnswer]]:
     ) -> SearchAnswer:
         return await _found(services, caller, body, kind)
 
-    return retrieve
+    return reads(retrieve)
 
 
 for _kind in MemoryType:
@@ -78,4 +79,4 @@ async def _found(
     if found.degraded:
         warnings.append(f"words only: {found.degraded}")
     memories = [ChunkDocument.of(chunk, caller.org_id) for chunk in found.chunks]
-    return SearchAnswer(memories=memories, warnings=warnings)
+    return SearchAnswer(memories=memories, warnings=warnings, degraded=found.degraded)

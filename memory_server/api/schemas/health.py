@@ -29,3 +29,5 @@ class ReadinessDocument(Answer):
     search: dict[str, Any]
     embedding: dict[str, Any]
     extraction: dict[str, Any]
+    background: dict[str, Any]
+    """`state` is `starting`, `running` or `stopped`; `problem` says why it stopped."""

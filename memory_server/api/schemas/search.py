@@ -82,3 +82,5 @@ class SearchAnswer(Answer):
 
     memories: list[ChunkDocument]
     warnings: list[str] = Field(default_factory=list)
+    degraded: str | None = None
+    """Why the search ran on words alone; null when it ran as asked."""

@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 
 from memory_server.domain.embedding import Vector
+from memory_server.domain.retry import bounded_wait
 from memory_server.errors import (
     InvalidAnswer,
     KeyRejected,
@@ -130,13 +131,13 @@ def _said(document: Any) -> str:
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds the API asks to wait, or None if it does not say."""
+    """Return the seconds the API asks to wait, an hour at the most; None if it does not say."""
     asked = response.headers.get("retry-after", "")
     try:
         seconds = float(asked)
     except ValueError:
         seconds = _until(asked, response.headers.get("date", ""))
-    return max(seconds, 0.0) if isfinite(seconds) else None
+    return bounded_wait(seconds) if isfinite(seconds) else None
 
 
 def _until(moment: str, now: str) -> float:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from pydantic_ai import exceptions as theirs
 
+from memory_server.domain.retry import bounded_wait
 from memory_server.errors import (
     InputTooLong,
     KeyRejected,
@@ -43,7 +44,9 @@ def _ours(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderError:
             what = "says that the account's quota is used up"
             if isinstance(error, theirs.ModelRateLimitError):
                 what = "asks for fewer requests"
-            return ProviderRateLimited(f"{_place(access)} {what}.", retry_after=error.retry_after)
+            return ProviderRateLimited(
+                f"{_place(access)} {what}.", retry_after=bounded_wait(error.retry_after)
+            )
         case theirs.ModelRequestRejectedError():
             return _rejected(error, access)
     return _unavailable(error, access)
@@ -74,7 +77,9 @@ def _unavailable(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderEr
             what = f"failed with status {error.status_code}"
         case _:
             what = "failed"
-    return ProviderUnavailable(f"{_place(access)} {what}.", retry_after=error.retry_after)
+    return ProviderUnavailable(
+        f"{_place(access)} {what}.", retry_after=bounded_wait(error.retry_after)
+    )
 
 
 def _place(access: ModelAccess) -> str:

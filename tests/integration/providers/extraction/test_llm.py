@@ -280,6 +280,13 @@ async def test_rate_limit_says_how_long_to_wait(chat_server: ChatServer) -> None
     assert caught.value.details["retry_after"] == 17
 
 
+async def test_no_wait_longer_than_an_hour_is_granted(chat_server: ChatServer) -> None:
+    with pytest.raises(ProviderRateLimited) as caught:
+        await facts_of(chat_server, fails(429, retry_after="1000000000000"))
+
+    assert caught.value.details["retry_after"] == 3600
+
+
 async def test_refusal_in_prose_is_a_refusal_and_no_memory(chat_server: ChatServer) -> None:
     no = says("I'm sorry, I cannot help with that.")
 

@@ -13,7 +13,7 @@ from memory_server.settings import Settings
 from memory_server.storage.sqlite.store import SqliteStore
 
 PROJECT = "shop"
-OWNER_TOKEN = "the-owner-token"
+OWNER_TOKEN = "the-owner-token-of-the-tests"
 
 CONFIG: dict[str, Any] = {
     "embedding": {"provider": "local"},

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,6 +97,49 @@ async def test_turns_are_included_only_when_asked_for(
     assert texts(including) == ["I just said heron"]
 
 
+@pytest.mark.parametrize(
+    ("changes", "seen"),
+    [
+        ({}, True),
+        ({"visibility": Visibility.PRIVATE}, True),
+        ({"visibility": Visibility.ORG}, False),
+        ({"visibility": Visibility.SHARED}, False),
+        ({"user_id": "bob"}, False),
+        ({"user_id": None, "visibility": Visibility.ORG}, False),
+        ({"session_id": "s2"}, False),
+        ({"agent_id": "another"}, False),
+    ],
+)
+async def test_turns_are_given_within_the_scope_and_no_further(
+    context: ContextBuilding, recording: TurnRecording, changes: dict[str, Any], seen: bool
+) -> None:
+    await recording.record(ANA, a_turn("my PIN is 1234"))
+    scope = replace(IN_SESSION, **changes)
+
+    with_turns = await ask(context, "pin", scope=scope, sources=(Source.STM,))
+    without = await ask(context, "pin", scope=scope)
+
+    assert texts(with_turns) == (["my PIN is 1234"] if seen else [])
+    assert any("short-term" in warning for warning in without.warnings) is seen
+
+
+async def test_searched_turns_keep_to_the_scope_too(
+    store: Store, embedder: HashingEmbedder, recording: TurnRecording
+) -> None:
+    await recording.record(ANA, a_turn("my PIN is 1234"))
+    context = ContextBuilding(
+        store=store,
+        retrieval=Retrieval(store=store, embedder=embedder),
+        partitions=Partitions(keys={}, index={Source.STM: BOTH}),
+        default_style=FormatStyle.JINJA2,
+    )
+    turns = SourceRequest(source=Source.STM, mode=RetrievalMode.TEXT)
+    everybodys = replace(IN_SESSION, visibility=Visibility.ORG)
+
+    assert texts(await ask_sources(context, "pin", turns, scope=IN_SESSION)) == ["my PIN is 1234"]
+    assert texts(await ask_sources(context, "pin", turns, scope=everybodys)) == []
+
+
 async def test_newest_turns_fit_a_small_budget_first(
     context: ContextBuilding, recording: TurnRecording
 ) -> None:
@@ -161,6 +205,18 @@ async def test_words_are_searched_when_the_embedding_provider_is_away(
 
     assert texts(answer) == ["The launch code word is heron."]
     assert any(warning.startswith("words only") for warning in answer.warnings)
+
+
+async def test_source_that_ran_on_words_alone_is_told(
+    context: ContextBuilding, keeping: MemoryKeeping, embedder: HashingEmbedder
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+    embedder.failure = ProviderUnavailable("the model is away")
+    hybrid = SourceRequest(source=Source.SEMANTIC, mode=RetrievalMode.HYBRID)
+
+    answer = await ask_sources(context, "launch code word", hybrid)
+
+    assert list(answer.warnings) == ["words only: the model is away"]
 
 
 @pytest.mark.parametrize("mode", list(RetrievalMode))

@@ -1,9 +1,10 @@
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from memory_server.domain.account import AccountRole, PrincipalKind
+from memory_server.domain.account import AccountRole, PrincipalKind, ServiceAccount
 from memory_server.errors import (
     AccountNotFound,
     DuplicateName,
@@ -11,7 +12,9 @@ from memory_server.errors import (
     InvalidRequest,
     NotAuthenticated,
     TokenExpired,
+    VersionConflict,
 )
+from memory_server.ports.accounts import Accounts
 from memory_server.ports.store import Store
 from memory_server.services.identity import Identity, IssuedSecret, NewAccount
 from tests.clock import ManualClock
@@ -138,6 +141,116 @@ async def test_address_must_be_on_the_list(identity: Identity, issued: IssuedSec
     for address in ("127.0.0.1", None, "nonsense"):
         with pytest.raises(Forbidden):
             await identity.authenticate(token, address=address)
+
+
+@pytest.mark.parametrize(
+    ("listed", "address", "allowed"),
+    [
+        ("10.0.0.0/8", "::ffff:10.1.2.3", True),
+        ("10.0.0.0/8", "::FFFF:0a01:0203", True),
+        ("10.0.0.0/8", "::ffff:11.1.2.3", False),
+        ("::ffff:10.0.0.0/104", "10.1.2.3", True),
+        ("::ffff:10.0.0.0/104", "::ffff:10.1.2.3", True),
+        ("2001:db8::/32", "2001:db8::1", True),
+        ("2001:db8::/32", "::ffff:10.1.2.3", False),
+        ("::/0", "2001:db8::1", True),
+    ],
+)
+async def test_address_wrapped_for_a_socket_of_both_families_is_the_same_address(
+    identity: Identity, issued: IssuedSecret, listed: str, address: str, allowed: bool
+) -> None:
+    await identity.set_ip_access_list("p", issued.account.client_id, [listed])
+    token = await token_of(identity, issued)
+
+    refused = False
+    try:
+        await identity.authenticate(token, address=address)
+    except Forbidden:
+        refused = True
+
+    assert refused is not allowed
+
+
+class Overtaken(Identity):
+    """An identity whose change is overtaken by another one, each time it is about to be stored."""
+
+    def __init__(self, other: Identity, store: Store, clock: ManualClock, times: int) -> None:
+        super().__init__(accounts=store.accounts, clock=clock, owner_token=OWNER_TOKEN)
+        self._other = other
+        self._times = times
+
+    async def account(self, project_id: str, client_id: str) -> ServiceAccount:
+        account = await super().account(project_id, client_id)
+        if self._times:
+            self._times -= 1
+            await self._other.set_ip_access_list(project_id, client_id, ["10.0.0.0/8"])
+        return account
+
+
+async def test_rotation_does_not_undo_what_changed_meanwhile(
+    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
+) -> None:
+    overtaken = Overtaken(identity, store, clock, times=2)
+
+    rotated = await overtaken.rotate_secret("p", issued.account.client_id)
+
+    account = await identity.account("p", issued.account.client_id)
+    assert account.ip_access_list == ("10.0.0.0/8",)
+    assert account == rotated.account
+    await token_of(identity, rotated)
+
+
+async def test_change_that_is_overtaken_again_and_again_gives_up(
+    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
+) -> None:
+    overtaken = Overtaken(identity, store, clock, times=100)
+
+    with pytest.raises(VersionConflict):
+        await overtaken.rotate_secret("p", issued.account.client_id)
+
+
+class LatePut(Accounts):
+    """Lets the account change between being read and the note that it was used."""
+
+    def __init__(self, accounts: Accounts, between: Callable[[], Awaitable[object]]) -> None:
+        self._accounts = accounts
+        self._between = between
+
+    async def add(self, account: ServiceAccount) -> None:
+        await self._accounts.add(account)
+
+    async def find(self, client_id: str) -> ServiceAccount | None:
+        found = await self._accounts.find(client_id)
+        await self._between()
+        return found
+
+    async def list(self, project_id: str) -> Sequence[ServiceAccount]:
+        return await self._accounts.list(project_id)
+
+    async def put(self, account: ServiceAccount, *, expected_updated_at: datetime) -> None:
+        await self._accounts.put(account, expected_updated_at=expected_updated_at)
+
+    async def touch(self, client_id: str, at: datetime) -> None:
+        await self._accounts.touch(client_id, at)
+
+    async def delete(self, client_id: str) -> None:
+        await self._accounts.delete(client_id)
+
+
+async def test_asking_for_a_token_does_not_undo_a_rotation(
+    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
+) -> None:
+    rotated: list[IssuedSecret] = []
+
+    async def rotate() -> None:
+        rotated.append(await identity.rotate_secret("p", issued.account.client_id))
+
+    accounts = LatePut(store.accounts, rotate)
+    late = Identity(accounts=accounts, clock=clock, owner_token=OWNER_TOKEN)
+    await token_of(late, issued)
+
+    await token_of(identity, rotated[0])
+    assert (await identity.account("p", issued.account.client_id)).last_used_at == clock.now()
 
 
 @pytest.mark.parametrize(

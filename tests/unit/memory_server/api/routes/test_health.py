@@ -1,8 +1,13 @@
+import asyncio
 import os
 
 import httpx
+import pytest
 
 from memory_server.bootstrap import Application
+from memory_server.errors import KeyRejected
+from memory_server.providers.embedding.deterministic import HashingEmbedder
+from tests.clock import ManualClock
 
 
 async def test_the_process_is_alive_whatever_else_fails(
@@ -22,13 +27,18 @@ async def test_a_server_whose_models_are_being_checked_is_not_ready(
     answer = await client.get("/ready")
 
     assert (answer.status_code, answer.json()["status"]) == (503, "starting")
-    assert answer.json()["blocked_on"] == ["embedding: being checked", "extraction: being checked"]
+    assert answer.json()["blocked_on"] == [
+        "embedding: being checked",
+        "extraction: being checked",
+        "background: being started",
+    ]
 
 
 async def test_a_ready_server_says_who_it_is_and_what_it_uses(
     client: httpx.AsyncClient, application: Application
 ) -> None:
     await application.readiness.probe()
+    application.background.began()
 
     answer = await client.get("/ready")
 
@@ -39,6 +49,7 @@ async def test_a_ready_server_says_who_it_is_and_what_it_uses(
     assert (body["store"]["kind"], body["search"]["kind"]) == ("sqlite", "local")
     assert body["embedding"].items() >= {"provider": "hashing", "state": "ok"}.items()
     assert body["extraction"]["state"] == "ok"
+    assert body["background"] == {"state": "running", "problem": None}
 
 
 async def test_a_server_without_its_store_says_so(
@@ -51,3 +62,45 @@ async def test_a_server_without_its_store_says_so(
 
     assert (answer.status_code, answer.json()["status"]) == (503, "blocked")
     assert answer.json()["blocked_on"][0].startswith("store: ")
+
+
+async def passing(application: Application) -> None:
+    """Let what was begun go on for a while."""
+    for _ in range(50):
+        await application.store.jobs.counts()
+
+
+async def test_background_work_that_ends_makes_the_server_not_ready(
+    client: httpx.AsyncClient, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end() -> None:
+        return
+
+    monkeypatch.setattr(application.runner, "run", end)
+    with pytest.raises(ExceptionGroup):
+        await application.run(asyncio.Event())
+
+    answer = (await client.get("/ready")).json()
+    assert (answer["status"], answer["background"]["state"]) == ("blocked", "stopped")
+    assert answer["blocked_on"] == ["background: it ended with ExceptionGroup: see the log"]
+
+
+async def test_call_that_fails_is_seen_by_readiness_without_waiting_for_the_next_check(
+    client: httpx.AsyncClient, application: Application, clock: ManualClock
+) -> None:
+    stopping = asyncio.Event()
+    running = asyncio.create_task(application.run(stopping))
+    await passing(application)
+    assert (await client.get("/ready")).json()["status"] == "ready"
+
+    embedder = application.providers.embedder
+    assert isinstance(embedder, HashingEmbedder)
+    embedder.failure = KeyRejected("the key was revoked")
+    await client.post("/api/v1/memory/search", json={"type": "semantic", "query": "x"})
+    for _ in range(2):
+        clock.advance(1.5)
+        await passing(application)
+
+    assert (await client.get("/ready")).json()["blocked_on"] == ["embedding: the key was revoked"]
+    stopping.set()
+    await running

@@ -119,6 +119,28 @@ async def test_without_its_model_a_search_finds_by_words_and_says_so(
 
     assert [chunk["content"] for chunk in answer["memories"]] == ["the copper pump leaks"]
     assert answer["warnings"] == ["words only: the model is away"]
+    assert answer["degraded"] == "the model is away"
+
+
+async def test_a_search_that_ran_as_asked_is_not_called_degraded(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.post(f"{FLAT}/search", json={"type": "semantic", "query": "pump"})
+
+    assert answer.json()["degraded"] is None
+
+
+async def test_an_error_that_holds_half_a_character_is_answered_as_others_are(
+    client: httpx.AsyncClient, application: Application
+) -> None:
+    embedder = application.providers.embedder
+    assert isinstance(embedder, HashingEmbedder)
+    embedder.failure = ProviderUnavailable("said \ud83d")
+
+    body = {"type": "semantic", "query": "pump", "mode": "semantic"}
+    answer = await client.post(f"{FLAT}/search", json=body)
+
+    assert (answer.status_code, answer.json()["error"]) == (503, "said ?")
 
 
 @pytest.mark.parametrize("body", [{"type": "nonsense"}, {"type": "stm"}, {}, {"top_k": 1001}])

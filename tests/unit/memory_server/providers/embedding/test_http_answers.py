@@ -46,6 +46,8 @@ DATE = {"date": "Mon, 30 Nov 2026 12:00:00 GMT"}
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "inf"}, None),
+        ({"retry-after": "1e12"}, 3600.0),
+        ({"retry-after": "Mon, 30 Nov 2099 12:00:30 GMT", **DATE}, 3600.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "Mon, 30 Nov 2026 12:00:30 GMT", **DATE}, 30.0),
         ({"retry-after": "Mon, 30 Nov 2026 11:59:30 GMT", **DATE}, 0.0),
