@@ -19,9 +19,9 @@ class Snapshots(Protocol):
 
     @abstractmethod
     async def waiting(
-        self, *, min_turns: int, idle_since: datetime, limit: int
+        self, *, min_turns: int, idle_since: datetime, limit: int, skip: int = 0
     ) -> Sequence[SessionState]:
-        """Return sessions ripe for promotion, the longest waiting first.
+        """Return sessions ripe for promotion, the longest waiting first, `skip` of them left out.
 
         Ripe: at least `min_turns` unpromoted turns, or at least one and no activity after
         `idle_since`.

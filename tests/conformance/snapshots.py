@@ -84,6 +84,23 @@ class SnapshotsContract:
 
         assert await ripe(store, min_turns=1) == ["since 0", "since 1", "since 2"]
 
+    async def test_ripe_sessions_are_read_page_by_page(self, store: Store) -> None:
+        for number in range(5):
+            await record(store, 1, session_id=f"session {number}")
+
+        pages = [
+            await store.snapshots.waiting(min_turns=1, idle_since=BEFORE, limit=2, skip=skip)
+            for skip in (0, 2, 4, 6)
+        ]
+
+        found = [[state.session_id for state in page] for page in pages]
+        assert found == [
+            ["session 0", "session 1"],
+            ["session 2", "session 3"],
+            ["session 4"],
+            [],
+        ]
+
     async def test_promotion_makes_the_turns_part_of_the_snapshot(self, store: Store) -> None:
         await record(store, 4)
         snapshot = a_snapshot(1, 3)

@@ -65,7 +65,9 @@ async def flush(owner: Owner, services: ServicesOfApp, body: FlushBody | None = 
     promoted = await services.promotion.flush(
         owner.project_id, session_id=wanted.session_id, user_id=wanted.user_id
     )
-    return Flushed(snapshots=len(promoted.snapshots), jobs=promoted.jobs)
+    return Flushed(
+        snapshots=len(promoted.snapshots), jobs=promoted.jobs, warnings=list(promoted.warnings)
+    )
 
 
 @router.get("/jobs")

@@ -84,7 +84,10 @@ class Jobs(Answer):
 
 
 class FlushBody(Body):
-    """What to promote; with neither, everything that waits."""
+    """What to promote; with neither, everything that waits.
+
+    With a user, only their turns at the head of a session: those behind another user's wait.
+    """
 
     session_id: Id | None = None
     user_id: Id | None = None
@@ -95,6 +98,8 @@ class Flushed(Answer):
 
     snapshots: int
     jobs: int
+    warnings: list[str] = Field(default_factory=list)
+    """Sessions that could not be reached, and why."""
 
 
 class Erased(Answer):

@@ -17,7 +17,7 @@ WHERE last_seq > promoted_seq AND (
     )
 )
 ORDER BY waiting_since, project_id, session_id
-LIMIT :limit;
+LIMIT :limit OFFSET :skip;
 
 -- name: waiting_turns
 -- The first turn of a session that waits, and whether the last one of a run does.

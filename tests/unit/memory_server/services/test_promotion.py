@@ -1,15 +1,27 @@
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
 
-from memory_server.domain.job import JobState
+from memory_server.domain.embedding import Embedded, Purpose
+from memory_server.domain.job import Job, JobState
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.promotion import PromotionPolicy
-from memory_server.domain.snapshot import Trigger
-from memory_server.errors import ProviderUnavailable
+from memory_server.domain.snapshot import Snapshot, Trigger
+from memory_server.errors import (
+    KeyRejected,
+    ProviderError,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    StorageCorrupt,
+    StorageUnavailable,
+)
+from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.services import promotion as promotion_module
+from memory_server.services import turn_vectors
 from memory_server.services.promotion import Promotion
 from memory_server.services.turns import TurnRecording
 from tests.clock import CountingIds, ManualClock
@@ -20,7 +32,11 @@ Build = Callable[..., Promotion]
 
 @pytest.fixture
 def build(store: Store, embedder: HashingEmbedder, clock: ManualClock, ids: CountingIds) -> Build:
-    def make(threshold: float | None = None, enabled: tuple[MemoryType, ...] = ()) -> Promotion:
+    def make(
+        threshold: float | None = None,
+        enabled: tuple[MemoryType, ...] = (),
+        embedder: Embedder = embedder,
+    ) -> Promotion:
         return Promotion(
             store=store,
             embedder=embedder,
@@ -110,6 +126,63 @@ async def test_flush_of_a_user_leaves_others_alone(build: Build, recording: Turn
     assert [s.user_id for s in promoted.snapshots] == ["bob"]
 
 
+async def test_flush_of_a_user_never_takes_others_turns_and_says_what_it_left(
+    build: Build, recording: TurnRecording
+) -> None:
+    for scope, line in ((ANA, "a"), (BOB, "b"), (ANA, "c")):
+        await recording.record(scope, a_turn(line, session="shared"))
+    promotion = build()
+
+    anas = await promotion.flush("p", user_id="ana")
+    bobs = await promotion.flush("p", user_id="bob")
+
+    assert [(s.user_id, s.last_seq) for s in anas.snapshots] == [("ana", 1)]
+    assert "'shared'" in anas.warnings[0]
+    assert "up to 3" in anas.warnings[0]
+    assert [(s.user_id, s.last_seq) for s in bobs.snapshots] == [("bob", 2)]
+    assert list(bobs.warnings) == []
+
+
+async def test_flush_of_one_session_and_user_is_decided_by_run_too(
+    build: Build, recording: TurnRecording
+) -> None:
+    await recording.record(BOB, a_turn("b", session="shared"))
+    await recording.record(ANA, a_turn("a", session="shared"))
+
+    promoted = await build().flush("p", session_id="shared", user_id="ana")
+
+    assert (promoted.snapshots, len(promoted.warnings)) == ([], 1)
+
+
+async def test_flush_reaches_every_session_however_many_there_are(
+    build: Build, recording: TurnRecording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion_module, "PAGE", 2)
+    for number in range(7):
+        scope = ANA if number % 3 else BOB
+        await recording.record(scope, a_turn("x", session=f"s{number}"))
+    promotion = build()
+
+    anas = await promotion.flush("p", user_id="ana")
+    rest = await promotion.flush("p")
+
+    assert [s.session_id for s in anas.snapshots] == ["s1", "s2", "s4", "s5"]
+    assert [s.session_id for s in rest.snapshots] == ["s0", "s3", "s6"]
+
+
+async def test_flush_says_which_session_failed_and_goes_on(
+    build: Build, recording: TurnRecording, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(recording, "a", session="s1")
+    await say(recording, "b", session="s2")
+    break_session(store, monkeypatch, "s1", ZeroDivisionError())
+
+    promoted = await build().flush("p")
+
+    assert [s.session_id for s in promoted.snapshots] == ["s2"]
+    assert ["'s1'" in warning for warning in promoted.warnings] == [True]
+
+
 async def test_flush_of_an_unknown_session_is_nothing(build: Build) -> None:
     assert not (await build().flush("p", session_id="nobody")).snapshots
 
@@ -132,6 +205,171 @@ async def test_promotion_does_not_wait_for_an_absent_embedding_provider(
     await say(recording, "a", "b", "c")
 
     assert len((await build().promote_ripe()).snapshots) == 1
+
+
+def break_session(
+    store: Store, monkeypatch: pytest.MonkeyPatch, session_id: str, error: BaseException
+) -> None:
+    """Let the promotion of one session fail."""
+    promote = store.snapshots.promote
+
+    async def breaking(snapshot: Snapshot, jobs: Sequence[Job]) -> None:
+        if snapshot.session_id == session_id:
+            raise error
+        await promote(snapshot, jobs)
+
+    monkeypatch.setattr(store.snapshots, "promote", breaking)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), StorageCorrupt(), asyncio.CancelledError()])
+async def test_session_that_cannot_be_promoted_holds_up_no_other(
+    build: Build,
+    recording: TurnRecording,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+) -> None:
+    for session in ("s1", "s2", "s3"):
+        await say(recording, "a", "b", "c", session=session)
+    break_session(store, monkeypatch, "s1", error)
+
+    promoted = await build().promote_ripe()
+
+    assert [s.session_id for s in promoted.snapshots] == ["s2", "s3"]
+
+
+async def test_store_that_is_away_ends_the_round(
+    build: Build, recording: TurnRecording, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(recording, "a", "b", "c")
+    break_session(store, monkeypatch, "s1", StorageUnavailable())
+
+    with pytest.raises(StorageUnavailable):
+        await build().promote_ripe()
+
+
+class Stumbling(HashingEmbedder):
+    """Fails in its own way on some text."""
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Embedded:
+        if "poison" in texts:
+            raise ZeroDivisionError
+        return await super().embed(texts, purpose=purpose)
+
+
+async def test_text_that_the_model_stumbles_over_is_promoted_without_a_vector(
+    build: Build, recording: TurnRecording, store: Store
+) -> None:
+    await say(recording, "poison", "b", "c", session="s1")
+    await say(recording, "d", "e", "f", session="s2")
+
+    promoted = await build(embedder=Stumbling()).promote_ripe()
+
+    assert [s.session_id for s in promoted.snapshots] == ["s1", "s2"]
+    turns = await store.turns.run("p", "s2", first_seq=1, last_seq=3)
+    assert all(turn.has_embedding for turn in turns)
+
+
+@pytest.mark.parametrize("failure", [ProviderUnavailable(), ProviderRateLimited(), KeyRejected()])
+async def test_provider_that_is_away_is_asked_once_a_round(
+    build: Build,
+    recording: TurnRecording,
+    failure: ProviderError,
+) -> None:
+    for session in ("s1", "s2", "s3"):
+        await say(recording, "a", "b", "c", session=session)
+    away = Away(failure)
+    promotion = build(embedder=away)
+
+    promoted = await promotion.promote_ripe()
+
+    assert (len(promoted.snapshots), away.calls) == (3, 1)
+    await say(recording, "a", "b", "c", session="s4")
+    await promotion.promote_ripe()
+    assert away.calls == 2
+
+
+class Away(HashingEmbedder):
+    """Counts how often it is asked, and fails each time."""
+
+    def __init__(self, failure: ProviderError) -> None:
+        super().__init__()
+        self.failure = failure
+        self.calls = 0
+
+    async def check(self) -> None:
+        self.calls += 1
+        await super().check()
+
+
+async def test_sessions_whose_topic_is_watched_hide_no_full_one(
+    build: Build, recording: TurnRecording, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion_module, "PAGE", 2)
+    for number in range(6):
+        await say(recording, "a", "a", session=f"quiet {number}")
+    clock.advance(1)
+    await say(recording, "a", "a", "a", session="full")
+
+    promoted = await build(threshold=1.9).promote_ripe()
+
+    assert [s.session_id for s in promoted.snapshots] == ["full"]
+
+
+async def test_change_of_topic_is_found_behind_many_sessions_without_one(
+    build: Build, recording: TurnRecording, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion_module, "PAGE", 2)
+    for number in range(6):
+        await say(recording, "my cat", "my cat", session=f"quiet {number}")
+    clock.advance(1)
+    await say(recording, "my cat", "zebra quantum voltage spectrum", session="shifted")
+    promotion = build(threshold=0.6)
+
+    found = [await promotion.promote_ripe() for _ in range(4)]
+
+    assert [s.session_id for round_ in found for s in round_.snapshots] == ["shifted"]
+
+
+async def test_turn_is_embedded_once_while_its_topic_is_watched(
+    build: Build, recording: TurnRecording, embedder: HashingEmbedder
+) -> None:
+    promotion = build(threshold=1.9)
+    for line in ("one", "two", "three", "four"):
+        await say(recording, line)
+        await promotion.promote_ripe()
+
+    asked = [text for call in embedder.asked for text in call.texts]
+    assert sorted(asked) == ["one", "three", "two"]
+
+
+async def test_what_is_remembered_of_watched_sessions_is_bounded(
+    build: Build, recording: TurnRecording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion_module, "SEEN", 3)
+    monkeypatch.setattr(turn_vectors, "REMEMBERED", 4)
+    promotion = build(threshold=1.9)
+    for number in range(6):
+        await say(recording, "a", "b", session=f"s{number}")
+
+    await promotion.promote_ripe()
+
+    assert len(promotion._seen_seq) == 3
+    assert len(promotion._vectors._known) == 4
+
+
+async def test_run_goes_on_behind_turns_that_were_erased(
+    build: Build, recording: TurnRecording, store: Store
+) -> None:
+    await say(recording, "a", "b")
+    for _ in range(5):
+        await recording.record(BOB, a_turn("x"))
+    await say(recording, "c")
+    await store.erase(BOB)
+
+    promoted = await build().promote_ripe()
+
+    assert [(s.first_seq, s.last_seq) for s in promoted.snapshots] == [(1, 8)]
 
 
 async def test_change_of_topic_ends_a_run(build: Build, recording: TurnRecording) -> None:
