@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.job import Job, JobKind
+from memory_server.domain.job import Job, JobCounts, JobKind
 from memory_server.domain.scope import Scope
 from memory_server.errors import LeaseLost
 from memory_server.ports.store import Store
@@ -16,7 +16,9 @@ from tests.factories import PROJECT, a_job
 
 LEASE = timedelta(minutes=5)
 MINUTE = timedelta(minutes=1)
-KINDS = (JobKind.EXTRACT,)
+KINDS = (JobKind.EXTRACT, JobKind.EMBED)
+ATTEMPTS = 2
+"""After how many claims a job of a dead worker is given up."""
 
 Step = tuple[str, int, int]
 """What is done, and two numbers that choose to what."""
@@ -63,6 +65,12 @@ class Queue:
         longest_ago = min(self._served(one) for one in ready)
         return [one for one in ready if self._served(one) == longest_ago]
 
+    def give_up(self) -> None:
+        """Fail what was handed out often enough and not heard of again."""
+        for one in self.entries:
+            if one.state == "running" and one.due <= self.now and one.claim[1] >= ATTEMPTS:
+                one.state = "failed"
+
     def entry(self, job_id: str) -> Entry:
         """Return a job by its id."""
         return next(one for one in self.entries if one.job.id == job_id)
@@ -81,12 +89,13 @@ class Queue:
         )
 
     def _line(self, entry: Entry) -> Sequence[Entry]:
-        if entry.job.user_id is None:
+        if entry.job.user_id is None or entry.job.kind is JobKind.EMBED:
             return [entry]
         return [
             one
             for one in self.entries
             if one.state in ("queued", "running")
+            and one.job.kind is entry.job.kind
             and (one.job.user_id, one.job.payload) == (entry.job.user_id, entry.job.payload)
         ]
 
@@ -112,11 +121,13 @@ class JobOrderContract:
         queue = Queue()
         for action, one, other in history:
             await getattr(self, f"_{action}")(store, queue, one, other)
+            await self._compare(store, queue)
         await self._drain(store, queue)
 
     async def _add(self, store: Store, queue: Queue, one: int, other: int) -> None:
         job = a_job(
             user_id=(None, "ana", "bob", "cem")[one % 4],
+            kind=KINDS[other == 5],
             payload={"type": ("semantic", "episodic")[other % 2]},
             created_at=queue.now - MINUTE * (other // 2),
             due_at=queue.now,
@@ -126,8 +137,13 @@ class JobOrderContract:
 
     async def _claim(self, store: Store, queue: Queue, one: int, _: int) -> None:
         job = await store.jobs.claim(
-            worker=f"w{one}", kinds=KINDS, now=queue.now, lease_until=queue.now + LEASE
+            worker=f"w{one}",
+            kinds=KINDS,
+            now=queue.now,
+            lease_until=queue.now + LEASE,
+            max_attempts=ATTEMPTS,
         )
+        queue.give_up()
         allowed = {entry.job.id for entry in queue.allowed()}
         assert (job.id in allowed) if job else not allowed
         if job is not None:
@@ -176,6 +192,18 @@ class JobOrderContract:
             return
         assert valid
         entry.state, entry.due = state, due
+
+    async def _compare(self, store: Store, queue: Queue) -> None:
+        """Count the jobs, which may be counted as they come and go."""
+        states = [entry.state for entry in queue.entries]
+        waiting = [one.job.created_at for one in queue.entries if one.state == "queued"]
+        assert await store.jobs.counts(PROJECT) == JobCounts(
+            queued=states.count("queued"),
+            running=states.count("running"),
+            failed=states.count("failed"),
+            done=states.count("done"),
+            oldest_queued_at=min(waiting, default=None),
+        )
 
     async def _drain(self, store: Store, queue: Queue) -> None:
         """Do all that is left: whatever happened before, nothing stays behind."""

@@ -1,17 +1,16 @@
 """What every `Jobs` promises. Each store's test module runs the whole class."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.job import Job, JobCounts, JobKind, JobState
 from memory_server.errors import JobNotFound, LeaseLost
 from memory_server.ports.store import Store
 from tests.clock import START
-from tests.factories import PROJECT, a_job
+from tests.factories import PROJECT, a_job, a_scope
 
 LEASE = timedelta(minutes=1)
 EXPIRED = START + LEASE
@@ -33,7 +32,10 @@ SETTLING: dict[str, Settle] = {
 async def claim(store: Store, *, worker: str = "w", now: Any = START, **given: Any) -> Job | None:
     """Claim one job for a minute."""
     kinds = given.get("kinds", BOTH)
-    return await store.jobs.claim(worker=worker, kinds=kinds, now=now, lease_until=now + LEASE)
+    attempts = {"max_attempts": given["max_attempts"]} if "max_attempts" in given else {}
+    return await store.jobs.claim(
+        worker=worker, kinds=kinds, now=now, lease_until=now + LEASE, **attempts
+    )
 
 
 async def claimed(store: Store, **given: Any) -> Job:
@@ -74,135 +76,6 @@ class JobsContract:
         await store.jobs.enqueue([a_job(key="k")])
 
         assert await store.jobs.enqueue([a_job(key="k", project_id="bank")]) == 1
-
-    async def test_a_claim_counts_the_attempt_and_takes_the_lease(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job()])
-
-        job = await claimed(store, worker="w1")
-
-        assert (job.state, job.attempts) == (JobState.RUNNING, 1)
-        assert (job.lease_owner, job.lease_until) == ("w1", EXPIRED)
-        assert await the(store, job) == job
-
-    async def test_nothing_is_handed_out_when_nothing_waits(self, store: Store) -> None:
-        assert await claim(store) is None
-
-    async def test_a_job_is_not_handed_out_before_it_is_due(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(due_at=START + LEASE)])
-
-        assert await claim(store) is None
-        assert await claim(store, now=START + LEASE) is not None
-
-    async def test_only_the_kinds_asked_for_are_handed_out(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(kind=JobKind.EXTRACT)])
-
-        assert await claim(store, kinds=[JobKind.EMBED]) is None
-        assert await claim(store, kinds=[]) is None
-
-    async def test_concurrent_workers_never_get_the_same_job(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(user_id=f"user {number}") for number in range(10)])
-
-        jobs = await asyncio.gather(*(claim(store, worker=f"w{n}") for n in range(15)))
-
-        ids = [job.id for job in jobs if job is not None]
-        assert len(ids) == len(set(ids)) == 10
-
-    async def test_a_running_job_is_not_handed_out_again(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job()])
-        await claimed(store)
-
-        assert await claim(store, now=EXPIRED - timedelta(microseconds=1)) is None
-
-    async def test_expired_lease_is_claimable_again(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job()])
-        await claimed(store, worker="dead")
-
-        job = await claimed(store, worker="w2", now=EXPIRED)
-
-        assert (job.lease_owner, job.attempts) == ("w2", 2)
-
-    async def test_the_user_served_longest_ago_comes_first(self, store: Store) -> None:
-        jobs = [a_job(user_id=user) for user in ("ana", "ana", "ana", "bob", "cem")]
-        await store.jobs.enqueue(jobs)
-
-        order = []
-        for _ in jobs:
-            job = await claimed(store)
-            order.append(job.user_id)
-            await store.jobs.complete(job, result={}, now=START)
-
-        assert order == ["ana", "bob", "cem", "ana", "ana"]
-
-    async def test_a_users_job_that_is_tried_again_waits_for_its_turn(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(), a_job(user_id="bob")])
-        first = await claimed(store)
-        await store.jobs.retry(first, due_at=START, code="C", reason="r")
-
-        assert (await claimed(store)).user_id == "bob"
-
-    async def test_users_of_two_projects_with_one_name_are_two(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(), a_job(project_id="bank")])
-        await claimed(store)
-
-        assert (await claimed(store)).project_id == "bank"
-
-    async def test_jobs_of_one_user_and_type_come_one_after_the_other(self, store: Store) -> None:
-        first, second = a_job(), a_job()
-        await store.jobs.enqueue([first, second])
-
-        running = await claimed(store)
-        assert running.id == first.id
-        assert await claim(store) is None
-
-        await store.jobs.complete(running, result={}, now=START)
-        assert (await claimed(store)).id == second.id
-
-    async def test_the_oldest_comes_first_in_whatever_order_they_were_queued(
-        self, store: Store
-    ) -> None:
-        newer, older = a_job(created_at=START + LEASE), a_job()
-        await store.jobs.enqueue([newer, older])
-
-        assert (await claimed(store)).id == older.id
-
-    async def test_types_of_one_user_do_not_wait_for_each_other(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(), a_job(payload={"type": "episodic"})])
-        await claimed(store)
-
-        assert (await claimed(store)).payload["type"] == "episodic"
-
-    async def test_a_younger_job_waits_while_the_oldest_is_to_be_tried_again(
-        self, store: Store
-    ) -> None:
-        await store.jobs.enqueue([a_job(), a_job()])
-        job = await claimed(store)
-        await store.jobs.retry(job, due_at=EXPIRED, code="C", reason="r")
-
-        assert await claim(store) is None
-        assert (await claimed(store, now=EXPIRED)).id == job.id
-
-    async def test_a_failed_job_does_not_hold_up_the_next_one(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(), a_job()])
-        await store.jobs.fail(await claimed(store), code="C", reason="r", now=START)
-
-        assert await claim(store) is not None
-
-    async def test_an_older_job_queued_again_waits_for_the_one_that_runs(
-        self, store: Store
-    ) -> None:
-        await store.jobs.enqueue([a_job(), a_job()])
-        older = await claimed(store)
-        await store.jobs.fail(older, code="C", reason="r", now=START)
-        await claimed(store)
-
-        await store.jobs.requeue(PROJECT, older.id, due_at=START)
-
-        assert await claim(store) is None
-
-    async def test_jobs_with_no_user_are_each_on_their_own(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job(user_id=None), a_job(user_id=None)])
-
-        assert (await claimed(store)).id != (await claimed(store)).id
 
     @pytest.mark.parametrize("settle", SETTLING.values(), ids=SETTLING)
     async def test_a_lease_taken_over_by_another_worker_is_lost(
@@ -360,6 +233,17 @@ class JobsContract:
         assert (mine.queued, mine.running, mine.failed, mine.done) == (1, 1, 1, 1)
         assert mine.oldest_queued_at == START
         assert all_of_them.queued == 2
+
+    async def test_erased_and_expired_jobs_count_no_more(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job(user_id="bob"), a_job(user_id="cem")])
+        await store.jobs.complete(await claimed(store), result={}, now=START)
+
+        await store.snapshots.expire(before=EXPIRED, limit=9)
+        await store.erase(a_scope(user_id="bob"))
+
+        assert await store.jobs.counts() == JobCounts(
+            queued=1, running=0, failed=0, done=0, oldest_queued_at=START
+        )
 
     async def test_no_jobs_count_as_none(self, store: Store) -> None:
         counts = await store.jobs.counts(PROJECT)

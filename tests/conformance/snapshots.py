@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.domain.job import Job, JobKind
+from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.errors import AlreadyPromoted, InvalidRequest, SnapshotNotFound
 from memory_server.ports.memories import Add
 from memory_server.ports.store import Store
@@ -241,6 +241,45 @@ class SnapshotsContract:
             await settle(store, failed=True)
 
         assert await store.snapshots.expire(before=LATER, limit=9) == 0
+
+    async def test_done_jobs_of_no_snapshot_expire_too(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job(), a_job(), a_job()])
+        await settle(store)
+        await settle(store, failed=True)
+
+        assert await store.snapshots.expire(before=LATER, limit=9) == 1
+
+        states = [job.state for job in await store.jobs.list(PROJECT)]
+        assert states == [JobState.QUEUED, JobState.FAILED]
+
+    async def test_a_job_is_not_old_at_the_moment_itself(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await settle(store)
+
+        assert await store.snapshots.expire(before=START, limit=9) == 0
+
+    async def test_done_jobs_of_a_snapshot_stay_as_long_as_it_does(self, store: Store) -> None:
+        await record(store, 1)
+        await store.snapshots.promote(a_snapshot(created_at=LATER), [a_job()])
+        await settle(store)
+
+        assert await store.snapshots.expire(before=LATER, limit=9) == 0
+
+        assert len(await store.jobs.list(PROJECT)) == 1
+
+    async def test_snapshots_and_jobs_expire_in_portions_until_none_is_left(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job(user_id=f"user {n}") for n in range(3)])
+        for _ in range(3):
+            await settle(store)
+        await record(store, 2)
+        for number in (1, 2):
+            await store.snapshots.promote(a_snapshot(number, number), [])
+
+        gone = [await store.snapshots.expire(before=LATER, limit=2) for _ in range(4)]
+
+        assert gone == [2, 2, 1, 0]
 
     async def test_expiry_never_touches_long_term_memory(self, store: Store) -> None:
         memory = a_memory()

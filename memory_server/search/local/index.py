@@ -12,7 +12,7 @@ from memory_server.ports.search import Hit, SearchIndex, Selection
 from memory_server.search.local import documents, vectors
 from memory_server.search.local.documents import TOKEN_FIELDS, scope_token
 from memory_server.search.local.matrices import Floats, Integers, Matrices, Partition, View
-from memory_server.search.local.predicates import asks_the_past, selected
+from memory_server.search.local.predicates import Predicate, asks_the_past, selected
 from memory_server.search.local.scan import nearest
 
 T = TypeVar("T")
@@ -96,15 +96,14 @@ class LocalIndex(SearchIndex):
     def _views(
         self, connection: sqlite3.Connection, selection: Selection, space: EmbeddingSpace
     ) -> Iterator[View]:
-        where = {
-            "project_id": selection.scope.project_id,
-            "user_id": selection.scope.user_id,
-            "everybody": selection.scope.user_id is None and not selection.scope.userless,
+        owned = Predicate("p")
+        owned.within(selection.scope.of_user())
+        where = owned.values | {
             "source": selection.source.value,
             "space": space.name,
             "past": asks_the_past(selection),
         }
-        for row in connection.execute(vectors.SQL["scanned"], where).fetchall():
+        for row in connection.execute(owned.fill(vectors.SQL["scanned"]), where).fetchall():
             partition = Partition(row["id"], row["dimension"], row["changes"], row["vectors"])
             yield from self._matrices.views(connection, partition)
 

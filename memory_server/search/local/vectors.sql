@@ -112,9 +112,9 @@ SELECT seq FROM vector_removals WHERE partition_id = :partition_id AND change > 
 
 -- name: scanned
 -- The partitions that a search has to scan.
-SELECT id, dimension, changes, vectors FROM partitions
-WHERE project_id = :project_id AND source = :source AND space = :space AND past <= :past
-    AND (:everybody OR user_id IS :user_id) AND vectors > 0;
+SELECT p.id, p.dimension, p.changes, p.vectors FROM partitions AS p
+WHERE p.source = :source AND p.space = :space AND p.past IN (0, :past) AND p.vectors > 0
+    AND /* conditions */ 1;
 
 -- name: partitions_of
 -- The partitions of an owner.

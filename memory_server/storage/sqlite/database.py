@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from memory_server.errors import StorageUnavailable
+from memory_server.errors import (
+    StorageCorrupt,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
 from memory_server.storage.sqlite.connection import FileLock, open_writer
 from memory_server.storage.sqlite.failures import translated
 from memory_server.storage.sqlite.readers import Readers
@@ -37,6 +42,7 @@ class Database:
         self._path = path
         self._migrations = migrations
         self._open: _Open | None = None
+        self._failure: StorageError | None = None
 
     @property
     def location(self) -> str:
@@ -52,6 +58,7 @@ class Database:
         """Lock the file, bring its schema up to date and start the threads."""
         if self._open is None:
             self._open = await asyncio.to_thread(self._begin)
+            self._failure = None
 
     async def close(self) -> None:
         """Carry out what was queued and let the file go."""
@@ -68,7 +75,12 @@ class Database:
 
     async def write(self, operation: Operation[T]) -> T:
         """Carry out an operation, wholly or not at all, and return once it is on the disk."""
-        return await self._opened().writer.run(operation)
+        writer = self._opened().writer
+        try:
+            return await writer.run(operation)
+        except (StorageFull, StorageUnavailable, StorageCorrupt) as error:
+            self._failure = error
+            raise
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Return what a query finds in one snapshot that holds everything acknowledged so far."""
@@ -76,6 +88,11 @@ class Database:
         if opened.readers is None:
             return await opened.writer.run(query)
         return await opened.readers.run(query)
+
+    def last_failure(self) -> StorageError | None:
+        """Return what failed a write since this was asked last, if anything did."""
+        failure, self._failure = self._failure, None
+        return failure
 
     def check_writer(self) -> None:
         """Return if what is written now is answered, else raise `StorageUnavailable`."""

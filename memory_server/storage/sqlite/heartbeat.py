@@ -25,10 +25,17 @@ class Heartbeat:
         self._problem: StorageError | None = None
 
     async def check(self) -> None:
-        """Return if the last write worked, else raise the `StorageError` that says why not."""
+        """Return if writes work, else raise the `StorageError` that says why not.
+
+        A write of anybody that failed since the last look is an answer too: a disk on which one
+        row finds room may be full for all others.
+        """
         self._database.check_writer()
         now = self._clock.now()
-        if self._tried_at is None or abs(now - self._tried_at) >= PAUSE:
+        failure = self._database.last_failure()
+        if failure is not None:
+            self._tried_at, self._problem = now, failure
+        elif self._tried_at is None or abs(now - self._tried_at) >= PAUSE:
             self._tried_at = now
             self._problem = await self._beat(now)
         if self._problem is not None:
@@ -37,6 +44,7 @@ class Heartbeat:
     def forget(self) -> None:
         """Try again at the next look."""
         self._tried_at = self._problem = None
+        self._database.last_failure()
 
     async def _beat(self, now: datetime) -> StorageError | None:
         values = {"at": to_micros(now)}
@@ -47,5 +55,6 @@ class Heartbeat:
         try:
             await self._database.write(beat)
         except StorageError as error:
+            self._database.last_failure()
             return error
         return None

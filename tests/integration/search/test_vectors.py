@@ -53,8 +53,8 @@ def store(db: sqlite3.Connection, document: int, number: int | None = None) -> N
 
 
 def partitions(db: sqlite3.Connection, *, past: bool = False) -> list[Partition]:
-    where = {"project_id": "shop", "source": "stm", "space": SPACE.name, "user_id": "ana"}
-    rows = db.execute(vectors.SQL["scanned"], where | {"past": past})
+    where = {"source": "stm", "space": SPACE.name, "past": past}
+    rows = db.execute(vectors.SQL["scanned"], where)
     return [Partition(r["id"], r["dimension"], r["changes"], r["vectors"]) for r in rows]
 
 

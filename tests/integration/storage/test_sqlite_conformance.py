@@ -2,13 +2,18 @@
 
 from tests.conformance.accounts import AccountsContract
 from tests.conformance.isolation import IsolationContract
+from tests.conformance.isolation_scopes import ScopesContract
+from tests.conformance.job_claims import JobClaimsContract
 from tests.conformance.job_order import JobOrderContract
 from tests.conformance.jobs import JobsContract
 from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
+from tests.conformance.moments import MomentsContract
+from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
+from tests.conformance.versions import VersionsContract
 from tests.integration.storage.sqlite_stores import InFile, InMemory
 
 
@@ -28,6 +33,14 @@ class TestSnapshotsInMemory(InMemory, SnapshotsContract):
     pass
 
 
+class TestSharedSessionsInFile(InFile, SharedSessionsContract):
+    pass
+
+
+class TestSharedSessionsInMemory(InMemory, SharedSessionsContract):
+    pass
+
+
 class TestMemoriesInFile(InFile, MemoriesContract):
     pass
 
@@ -44,11 +57,27 @@ class TestMemoryChangesInMemory(InMemory, MemoryChangesContract):
     pass
 
 
+class TestVersionsInFile(InFile, VersionsContract):
+    pass
+
+
+class TestVersionsInMemory(InMemory, VersionsContract):
+    pass
+
+
 class TestJobsInFile(InFile, JobsContract):
     pass
 
 
 class TestJobsInMemory(InMemory, JobsContract):
+    pass
+
+
+class TestJobClaimsInFile(InFile, JobClaimsContract):
+    pass
+
+
+class TestJobClaimsInMemory(InMemory, JobClaimsContract):
     pass
 
 
@@ -68,6 +97,14 @@ class TestAccountsInMemory(InMemory, AccountsContract):
     pass
 
 
+class TestMomentsInFile(InFile, MomentsContract):
+    pass
+
+
+class TestMomentsInMemory(InMemory, MomentsContract):
+    pass
+
+
 class TestStoreInFile(InFile, StoreContract, DurableStoreContract):
     pass
 
@@ -81,4 +118,12 @@ class TestIsolationInFile(InFile, IsolationContract):
 
 
 class TestIsolationInMemory(InMemory, IsolationContract):
+    pass
+
+
+class TestScopesInFile(InFile, ScopesContract):
+    pass
+
+
+class TestScopesInMemory(InMemory, ScopesContract):
     pass

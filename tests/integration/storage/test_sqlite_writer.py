@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Event
+from typing import Any, cast
 
 import pytest
 
@@ -166,6 +167,101 @@ async def test_a_database_held_by_another_program_is_unavailable(
 
     other.close()
     assert await writer.run(insert(1)) == 1
+
+
+class Failing:
+    """A connection whose statements fail as long as it is told to."""
+
+    def __init__(self, connection: sqlite3.Connection, *failing: str) -> None:
+        self._connection = connection
+        self.failing = set(failing)
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+        self._fail(statement)
+        return self._connection.execute(statement, *values)
+
+    def rollback(self) -> None:
+        self._fail("ROLLBACK")
+        self._connection.rollback()
+
+    def _fail(self, statement: str) -> None:
+        if statement in self.failing:
+            raise sqlite3.OperationalError(f"disk I/O error at {statement}")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+STATEMENTS = ("BEGIN IMMEDIATE", "COMMIT", "SAVEPOINT operation", "RELEASE operation")
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("also", [(), ("ROLLBACK",)], ids=["rolled back", "rollback fails too"])
+async def test_whatever_fails_every_caller_is_answered_and_the_writer_goes_on(
+    connection: sqlite3.Connection, statement: str, also: tuple[str, ...]
+) -> None:
+    failing = Failing(connection, statement, *also)
+    writer = Writer(cast(sqlite3.Connection, failing), "test.db")
+
+    results = await Batch(writer).run(insert(1), insert(2))
+    assert [type(one) for one in results] == [StorageError] * 2
+
+    failing.failing.clear()
+    assert await writer.run(insert(3)) == 3
+    assert rows(connection) == [3]
+    await writer.stop()
+
+
+async def test_a_savepoint_that_cannot_be_left_fails_the_batch(
+    connection: sqlite3.Connection,
+) -> None:
+    failing = Failing(connection, "ROLLBACK TO operation", "ROLLBACK")
+    writer = Writer(cast(sqlite3.Connection, failing), "test.db")
+
+    results = await Batch(writer).run(insert(1), insert(1), insert(2))
+
+    assert [type(one) for one in results] == [StorageError] * 3
+    await writer.stop()
+
+
+async def test_an_operation_that_stops_an_iteration_leaves_its_batch_alone(writer: Writer) -> None:
+    def stop(_: sqlite3.Connection) -> int:
+        raise StopIteration
+
+    results = await Batch(writer).run(insert(1), stop, insert(2))
+
+    assert [type(one) for one in results] == [int, RuntimeError, int]
+
+
+async def test_a_writer_that_ends_answers_whoever_waits_and_takes_nothing_more(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def end(_: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(writer, "_commit", end)
+    calls = [asyncio.ensure_future(writer.run(insert(x))) for x in range(5)]
+
+    results = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert {type(one) for one in results} == {StorageUnavailable}
+    with pytest.raises(StorageUnavailable, match="start the server anew"):
+        await writer.run(insert(9))
+    with pytest.raises(StorageUnavailable, match="start the server anew"):
+        writer.check()
+    assert "the writer has ended" in caplog.text
+
+
+async def test_what_came_while_the_writer_ended_is_answered(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last look of the thread is over when the operation is queued."""
+    writer = Writer(connection, "test.db")
+    monkeypatch.setattr(writer, "check", lambda: None)
+    await writer.stop()
+
+    with pytest.raises(StorageUnavailable):
+        await writer.run(insert(1))
 
 
 async def test_a_stopped_writer_has_carried_out_what_was_queued(

@@ -1,5 +1,6 @@
 """A turn's own time, as its source wrote it."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -33,6 +34,16 @@ SOURCES: list[tuple[dict[str, Any], str, str | None]] = [
     ({"timestamp": 1e30}, "", None),
     ({"timestamp": float("nan")}, "", None),
     ({"date": "31 February 2023"}, "", None),
+    ({"timestamp": "0001-01-01T00:00:00+14:00"}, "", None),
+    ({"timestamp": "0001-12-31T23:59:59Z"}, "", None),
+    ({"timestamp": "0002-01-01T00:00:00Z"}, "", "0002-01-01T00:00:00+00:00"),
+    ({"timestamp": "9998-12-31T23:59:59Z"}, "", "9998-12-31T23:59:59+00:00"),
+    ({"timestamp": "9998-12-31T23:59:59-00:01"}, "", None),
+    ({"timestamp": "9999-12-31T23:59:59-12:00"}, "", None),
+    ({"timestamp": 253402300799000}, "", None),
+    ({"date": "1 January 0001"}, "", None),
+    ({"timestamp": datetime.max.replace(tzinfo=UTC)}, "", None),
+    ({}, "[9999-12-31 23:59] hello", None),
     ({"date": ["8 May 2023"]}, "", None),
     ({"date": "some time on 8 May 2023"}, "", None),
 ]
