@@ -1,11 +1,13 @@
 """Giving vectors to what had to be stored without."""
 
+import contextlib
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from memory_server.domain.embedding import Purpose
-from memory_server.domain.job import Job, JobKind
+from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.scope import Scope
-from memory_server.errors import MemoryNotFound
+from memory_server.errors import JobNotFound, MemoryNotFound
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.memories import MemoryQuery, Replace
@@ -13,6 +15,13 @@ from memory_server.ports.store import Store
 
 SWEEP = 500
 """How many memories without a vector one sweep looks at, the newest first."""
+
+
+GIVEN_UP = timedelta(hours=1)
+"""How long a failed job rests before it is queued again: the provider may be another by then."""
+LOOK_EVERY = timedelta(minutes=5)
+LOOKED_AT = 1000
+"""How many failed jobs are looked at, the newest first."""
 
 
 class LateEmbedding:
@@ -23,12 +32,17 @@ class LateEmbedding:
         self._embedder = embedder
         self._clock = clock
         self._ids = ids
+        self._looked_at: datetime | None = None
 
     async def sweep(self, project_id: str) -> int:
-        """Queue one job for each memory that has no vector; return how many were new.
+        """Queue one job for each memory that has no vector; return how many were queued.
 
-        What could not be embedded once is not tried again unless its text changes.
+        A text that cannot be embedded is not tried again unless it changes. A job that failed
+        for another reason is queued again after an hour.
         """
+        return await self._queue_missing(project_id) + await self._queue_failed(project_id)
+
+    async def _queue_missing(self, project_id: str) -> int:
         missing = await self._store.memories.find(
             Scope(project_id=project_id), MemoryQuery(without_embedding=True, limit=SWEEP)
         )
@@ -48,6 +62,24 @@ class LateEmbedding:
                 for memory in missing
             ]
         )
+
+    async def _queue_failed(self, project_id: str) -> int:
+        now = self._clock.now()
+        if self._looked_at is not None and now - self._looked_at < LOOK_EVERY:
+            return 0
+        self._looked_at = now
+        failed = await self._store.jobs.list(project_id, state=JobState.FAILED, limit=LOOKED_AT)
+        rested = [
+            job
+            for job in failed
+            if job.kind is JobKind.EMBED
+            and job.finished_at is not None
+            and now - job.finished_at >= GIVEN_UP
+        ]
+        for job in rested:
+            with contextlib.suppress(JobNotFound):  # somebody retried it meanwhile
+                await self._store.jobs.requeue(project_id, job.id, due_at=now)
+        return len(rested)
 
     async def work_off(self, job: Job) -> None:
         """Embed the job's memory, unless it has a vector or is gone, and settle the job."""

@@ -1,5 +1,6 @@
 """From a snapshot to memories: extract once, then reconcile until it is stored."""
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,16 +8,26 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from memory_server.domain.candidate import Candidate, Conversation, Extraction
+from memory_server.domain.candidate import Candidate, Conversation, Extraction, Rejected
+from memory_server.domain.characters import whole
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Claim, MemoryType
 from memory_server.domain.wording import normalised
+from memory_server.errors import SnapshotNotFound
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.store import Store
 from memory_server.services.reconciliation import Reconciliation
 
 logger = logging.getLogger(__name__)
+
+TURNS_ARE_GONE = "turns are gone"
+MOST_CANDIDATES = 200
+"""Of one snapshot and type; a conversation of ordinary length tells far less."""
+MOST_REJECTED = 100
+"""Rejected items that are shown one by one."""
+MOST_RAW = 2000
+"""Characters shown of a rejected item."""
 
 _EXTRACTION: TypeAdapter[Extraction] = TypeAdapter(Extraction)
 
@@ -35,17 +46,16 @@ class ExtractionOfSnapshots:
     async def work_off(self, job: Job) -> None:
         """Extract, keep the answer with the job, reconcile, and settle the job.
 
+        A job whose turns were erased meanwhile has nothing to do, and is done.
+
         Running it again, after a crash at any point, has the same effect once: the answer is
         kept before it is applied, and applying it settles the job in the same transaction.
         """
-        snapshot = await self._store.snapshots.get(job.project_id, job.payload["snapshot_id"])
-        turns = await self._store.turns.run(
-            job.project_id,
-            snapshot.session_id,
-            first_seq=snapshot.first_seq,
-            last_seq=snapshot.last_seq,
-        )
-        conversation = Conversation(snapshot=snapshot, turns=turns)
+        conversation = await self._conversation(job)
+        if conversation is None:
+            settling = replace(job, result={"outcome": TURNS_ARE_GONE})
+            await self._store.memories.apply(job.project_id, [], settling=settling)
+            return
         extraction, extractor = await self._extract(conversation, job)
         await self._reconciliation.reconcile(
             conversation,
@@ -54,17 +64,29 @@ class ExtractionOfSnapshots:
             settling=replace(job, result=_summary(extraction, extractor)),
         )
 
+    async def _conversation(self, job: Job) -> Conversation | None:
+        """Return the job's snapshot with its turns, None if they were erased meanwhile."""
+        try:
+            snapshot = await self._store.snapshots.get(job.project_id, job.payload["snapshot_id"])
+        except SnapshotNotFound:
+            return None
+        turns = await self._store.turns.run(
+            job.project_id,
+            snapshot.session_id,
+            first_seq=snapshot.first_seq,
+            last_seq=snapshot.last_seq,
+        )
+        return Conversation(snapshot=snapshot, turns=turns) if turns else None
+
     async def _extract(self, conversation: Conversation, job: Job) -> tuple[Extraction, str]:
         kept = _kept(job.progress)
         if kept is not None:
             return kept
         kind = MemoryType(job.payload["type"])
-        extraction = await self._extractor.extract(conversation, kind)
+        document = _document(_bounded(await self._extractor.extract(conversation, kind)))
         name = self._extractor.name
-        await self._jobs.save_progress(
-            job,
-            {"extractor": name, "extraction": _EXTRACTION.dump_python(extraction, mode="json")},
-        )
+        await self._jobs.save_progress(job, {"extractor": name, "extraction": document})
+        extraction = _EXTRACTION.validate_python(document)
         for rejected in extraction.rejected:
             logger.warning("job %s: an item was rejected: %s", job.id, rejected.reason)
         return extraction, name
@@ -79,6 +101,34 @@ def _kept(progress: Mapping[str, Any]) -> tuple[Extraction, str] | None:
     except ValidationError:
         logger.warning("the kept answer of a job cannot be read and is asked for anew")
         return None
+
+
+def _bounded(extraction: Extraction) -> Extraction:
+    """Keep the first candidates and show the others as rejected, of these too only so many."""
+    beyond = [
+        Rejected(
+            reason=f"beyond the {MOST_CANDIDATES} items that one conversation may give",
+            raw=candidate.body.chunk_text[:MOST_RAW],
+        )
+        for candidate in extraction.candidates[MOST_CANDIDATES:]
+    ]
+    rejected = [*extraction.rejected, *beyond]
+    more = len(rejected) - MOST_REJECTED
+    if more > 0:
+        last = Rejected(reason=f"{more} more items were rejected and are not shown", raw="")
+        rejected = [*rejected[:MOST_REJECTED], last]
+    return replace(
+        extraction,
+        candidates=tuple(extraction.candidates[:MOST_CANDIDATES]),
+        rejected=tuple(rejected),
+    )
+
+
+def _document(extraction: Extraction) -> Any:
+    """Return what an extractor answered as JSON that can be kept, with whole characters only."""
+    document = _EXTRACTION.dump_python(extraction, mode="json")
+    text = json.dumps(document, ensure_ascii=False)
+    return document if whole(text) == text else json.loads(whole(text))
 
 
 def _canonical(candidate: Candidate) -> Candidate:

@@ -1,7 +1,7 @@
 """A conversation as rules read it: who said which sentence, and when."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory_server.domain.candidate import Conversation
@@ -11,8 +11,8 @@ from memory_server.providers.extraction.rules import cleaning, language, sentenc
 
 USER = "user"
 """The subject of what the user says about themself."""
-_MAX_CHARACTERS = 100_000
-"""Of one turn; what follows is left to be found as a turn."""
+MAX_CHARACTERS = 20_000
+"""Of one turn; nobody says more in one go, and what is pasted is found as a turn."""
 _PEOPLE = (Role.USER, Role.ASSISTANT)
 
 
@@ -21,6 +21,7 @@ class Utterance:
     """One turn of a person, as sentences."""
 
     turn: Turn
+    """Cut off where reading ends."""
     subject: str
     """Whom first-person words are about: `user`, or the speaker's name."""
     language: str
@@ -48,8 +49,9 @@ def is_named(turn: Turn) -> bool:
 
 
 def utterance(turn: Turn) -> Utterance:
-    """Return a turn as sentences."""
-    text = cleaning.spoken(without_header(turn.content[:_MAX_CHARACTERS]))
+    """Return a turn, as far as it is read, as sentences."""
+    turn = replace(turn, content=turn.content[:MAX_CHARACTERS])
+    text = cleaning.spoken(without_header(turn.content))
     return Utterance(
         turn=turn,
         subject=turn.speaker.strip() if is_named(turn) else USER,

@@ -1,12 +1,20 @@
 """Whatever people paste, the rules read it without failing."""
 
+import asyncio
+import threading
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import MemoryType
-from memory_server.providers.extraction.rules import RuleExtractor
+from memory_server.errors import ProviderUnavailable
+from memory_server.providers.extraction.rules import RuleExtractor, semantic
+from memory_server.providers.extraction.rules import extractor as extractor_module
 from memory_server.providers.extraction.rules.language import guess
+from memory_server.providers.extraction.rules.reading import MAX_CHARACTERS
 from memory_server.providers.extraction.rules.sentences import split
 from tests.conversations import said
 
@@ -50,6 +58,43 @@ async def test_text_made_to_be_slow_is_read_like_any_other(text: str, kind: Memo
     found = await RuleExtractor().extract(said(text), kind)
 
     assert len(found.candidates) <= 1
+
+
+@pytest.mark.parametrize("kind", [MemoryType.SEMANTIC, MemoryType.PROCEDURAL])
+async def test_what_comes_after_the_bound_of_a_turn_is_not_read(kind: MemoryType) -> None:
+    steps = "How to fix it:\n1. open the door\n2. look inside\n3. close the door\n"
+    told = f"I live in Boston.\n{steps}"
+    filler = "\n" * MAX_CHARACTERS
+
+    assert (await RuleExtractor().extract(said(told + filler), kind)).candidates
+    assert not (await RuleExtractor().extract(said(filler + told), kind)).candidates
+
+
+async def test_closed_extractor_says_so() -> None:
+    extractor = RuleExtractor()
+    await extractor.close()
+
+    with pytest.raises(ProviderUnavailable, match="closed"):
+        await extractor.extract(said("I live in Boston."), MemoryType.SEMANTIC)
+
+
+async def test_all_reading_of_an_extractor_shares_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: set[str] = set()
+    read = semantic.extract
+
+    def noting(conversation: Conversation) -> Sequence[Candidate]:
+        seen.add(threading.current_thread().name)
+        return read(conversation)
+
+    monkeypatch.setitem(extractor_module._READERS, MemoryType.SEMANTIC, noting)
+    extractor = RuleExtractor()
+    talk = said("I live in Boston.")
+
+    await asyncio.gather(*(extractor.extract(talk, MemoryType.SEMANTIC) for _ in range(8)))
+
+    assert seen == {"rules_0"}
 
 
 def test_sentences_end_where_they_end() -> None:
