@@ -32,6 +32,9 @@ The memory routes stand under three prefixes, every one under each:
 | `{PROJECT}` | needed: the owner token, or a token of a service account of the project |
 | `{DIRECT}` | as the first |
 
+A service account with the role `PROJECT_READ_ONLY` is refused (403 `FORBIDDEN`) on every route that
+writes; searches and contexts read, though they are POST.
+
 The project is the server's own or the one of the path, never one of a body. Unknown fields are
 ignored; null and blank values count as absent, in bodies and in query strings. Lists are never
 null. Reads are limited by the AND of `user_id` and `visibility`, as far as they are given. A call

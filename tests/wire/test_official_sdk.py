@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from agent_engine_sdk_memory import (
     Memory,
@@ -15,6 +16,8 @@ from agent_engine_sdk_memory import (
     SourceSpec,
 )
 
+from memory_server.errors import ProviderUnavailable
+from memory_server.providers.embedding.deterministic import HashingEmbedder
 from tests.unit.memory_server.api.application import OWNER_TOKEN
 from tests.wire.conftest import Served
 
@@ -158,6 +161,27 @@ def test_searches_of_several_sources_merge_by_score(memory: Memory) -> None:
     found = memory.search("copper pump", sources=["semantic", "episodic"])
 
     assert [chunk.source for chunk in found] == ["semantic", "episodic"]
+
+
+def test_a_search_without_its_model_is_answered_by_words(
+    memory: Memory, served: Served, user: str
+) -> None:
+    memory.save_semantic(text="The copper pump leaks", label="pump")
+    embedder = served.application.providers.embedder
+    assert isinstance(embedder, HashingEmbedder)
+    embedder.failure = ProviderUnavailable("the model is away")
+    try:
+        [chunk] = memory.search("copper pump", sources=["semantic"])
+        raw = httpx.post(
+            f"{served.url}/api/v1/memory/search",
+            json={"type": "semantic", "query": "copper pump", "user_id": user},
+            trust_env=False,
+        )
+    finally:
+        embedder.failure = None
+
+    assert chunk.content == "The copper pump leaks"
+    assert raw.json()["degraded"] == "the model is away"
 
 
 def test_a_context_from_sources_is_filtered_by_a_declared_key(memory: Memory) -> None:
