@@ -1,5 +1,6 @@
 """Providers whose failures are noticed where they happen, in the calls that do the work."""
 
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -19,6 +20,8 @@ from memory_server.ports.answerer import Answerer
 from memory_server.ports.clock import Clock
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
+
+logger = logging.getLogger(__name__)
 
 BELIEVED = timedelta(minutes=40)
 """How long a failure counts without news: work that waits is tried again sooner than that."""
@@ -56,7 +59,10 @@ class Watch:
 
 
 class WatchedEmbedder(Embedder):
-    """An embedder under watch. Its check is a call like others, so that it has the last word."""
+    """An embedder under watch. Its check is a call like others, so that it has the last word.
+
+    Whatever goes wrong in a call is a `ProviderError`: those who call can do without vectors.
+    """
 
     def __init__(self, embedder: Embedder, watch: Watch) -> None:
         self._embedder = embedder
@@ -72,6 +78,11 @@ class WatchedEmbedder(Embedder):
         except ProviderError as error:
             self._watch.failed(error)
             raise
+        except Exception as error:  # what no adapter foresaw must not cost a turn or a search
+            logger.exception("the embedding model failed on a fault of the program")
+            failure = ProviderError(f"the embedding model failed ({type(error).__name__})")
+            self._watch.failed(failure)
+            raise failure from error
         if texts:
             self._watch.worked()
         return embedded

@@ -5,7 +5,7 @@ import pytest
 
 from memory_server.domain.candidate import Conversation, Extraction
 from memory_server.domain.chunk import Chunk
-from memory_server.domain.embedding import Purpose
+from memory_server.domain.embedding import Embedded, Purpose
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.turn import Turn
 from memory_server.errors import (
@@ -138,6 +138,24 @@ async def test_answer_that_breaks_off_is_noticed_too(
 
     with pytest.raises(ProviderUnavailable):
         await extractor.check()
+
+
+class Faulty(HashingEmbedder):
+    """Fails in a way that nobody foresaw."""
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Embedded:
+        raise ZeroDivisionError("a detail")
+
+
+async def test_fault_of_an_embedder_is_a_failure_like_others(
+    watch: Watch, noticed: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ProviderError, match="ZeroDivisionError") as failed:
+        await WatchedEmbedder(Faulty(), watch).embed(["a"], purpose=Purpose.QUERY)
+
+    assert "a detail" not in str(failed.value)
+    assert "a detail" in caplog.text
+    assert noticed == ["failure"]
 
 
 async def test_embedder_has_the_last_word_about_itself(watch: Watch, noticed: list[str]) -> None:

@@ -34,8 +34,20 @@ async def test_a_flush_promotes_what_waits(
     first = await client.post(f"{ADMIN}/flush", json={"session_id": "s"}, headers=owner)
     second = await client.post(f"{ADMIN}/flush", json={"session_id": "s"}, headers=owner)
 
-    assert first.json() == {"snapshots": 1, "jobs": 4}
-    assert second.json() == {"snapshots": 0, "jobs": 0}
+    assert first.json() == {"snapshots": 1, "jobs": 4, "warnings": []}
+    assert second.json() == {"snapshots": 0, "jobs": 0, "warnings": []}
+
+
+async def test_a_flush_of_a_user_says_what_it_could_not_reach(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await say(client, SAID[0], user_id="bob")
+    await say(client, SAID[0])
+
+    answer = await client.post(f"{ADMIN}/flush", json={"user_id": "ana"}, headers=owner)
+
+    assert answer.json()["snapshots"] == 0
+    assert answer.json()["warnings"][0].startswith("session 's'")
 
 
 @pytest.mark.parametrize(
