@@ -229,6 +229,17 @@ async def test_no_failure_of_a_job_ends_the_worker(
     await running
 
 
+async def test_cancellation_from_inside_a_job_is_its_failure(
+    store: Store, clock: ManualClock
+) -> None:
+    async def slip(_: Job) -> None:
+        raise asyncio.CancelledError
+
+    await a_runner(store, clock, slip).run_until_idle()
+
+    assert await state(store) == (JobState.FAILED, "INTERNAL")
+
+
 async def test_reason_that_holds_half_a_character_is_kept_without_it(
     store: Store, clock: ManualClock
 ) -> None:
