@@ -84,6 +84,15 @@ def turn_text(turn: NewTurn) -> str:
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year} {said}"
 
 
+def embedding_text(turn: NewTurn, before: NewTurn | None = None) -> str:
+    """Return what of a turn is embedded: who spoke, what was said, and what it answers.
+
+    An answer like "Yes, three" means little without the turn before it.
+    """
+    said = f"{turn.speaker}: {turn.content}"
+    return said if before is None else f"{before.speaker}: {before.content}\n{said}"
+
+
 def _pieces(run: str) -> list[str]:
     pairs = [run[start : start + 2] for start in range(len(run) - 1)]
     return [*pairs, *run]

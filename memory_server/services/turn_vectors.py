@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.turn import Turn
+from memory_server.domain.words import embedding_text
 from memory_server.errors import ProviderError
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.turns import Turns
@@ -52,7 +53,7 @@ class TurnVectors:
         ]
         if not wanting or asking.is_away:
             return known
-        fresh = await self._embedded(wanting, asking)
+        fresh = await self._embedded(self._texts(turns, wanting), wanting, asking)
         stored = {turn.id: fresh[turn.id] for turn in wanting if turn.id in fresh}
         if stored:
             await self._turns.set_vectors(turns[0].project_id, stored, self._embedder.space)
@@ -64,8 +65,19 @@ class TurnVectors:
         for turn in turns:
             self._known.pop(turn.id, None)
 
-    async def _embedded(self, turns: Sequence[Turn], asking: Asking) -> Mapping[str, Vector]:
-        texts = [turn.content for turn in turns]
+    def _texts(self, turns: Sequence[Turn], wanting: Sequence[Turn]) -> Sequence[str]:
+        """Return what is embedded: a turn with the one it answers, if that is here too.
+
+        Where topics are watched, each turn alone: what it answers would hide a change of topic.
+        """
+        if self._remembers:
+            return [embedding_text(turn) for turn in wanting]
+        before = dict(zip((turn.id for turn in turns[1:]), turns, strict=False))
+        return [embedding_text(turn, before.get(turn.id)) for turn in wanting]
+
+    async def _embedded(
+        self, texts: Sequence[str], turns: Sequence[Turn], asking: Asking
+    ) -> Mapping[str, Vector]:
         try:
             embedded = await contained(self._embedder.embed(texts, purpose=Purpose.DOCUMENT))
         except ProviderError as error:

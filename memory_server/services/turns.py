@@ -9,6 +9,7 @@ from memory_server.domain.dates import source_time
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import NewTurn, Role, Turn
+from memory_server.domain.words import embedding_text
 from memory_server.errors import InvalidRequest, ProviderError, TooLarge
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
@@ -106,7 +107,8 @@ class TurnRecording:
         if not self._embed_on_write or not turn.content.strip():
             return None
         try:
-            embedded = await self._embedder.embed([turn.content], purpose=Purpose.DOCUMENT)
+            text = embedding_text(turn)
+            embedded = await self._embedder.embed([text], purpose=Purpose.DOCUMENT)
         except ProviderError as error:
             logger.warning("turn %s is stored without a vector: %s", turn.id, error.code)
             return None

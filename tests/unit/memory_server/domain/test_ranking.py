@@ -60,7 +60,7 @@ def test_the_fused_score_is_the_weighted_sum() -> None:
     )
 
     assert ids(ranked) == ["both", "words", "meaning"]
-    assert [one.score for one in ranked] == pytest.approx([0.5 + 0.25, 0.5, 0.25])
+    assert [one.score for one in ranked] == pytest.approx([0.4 + 0.3, 0.6, 0.2])
 
 
 def test_the_weights_can_be_given() -> None:
@@ -80,7 +80,7 @@ def test_a_single_leg_counts_alone() -> None:
 
 
 def test_a_leg_that_found_nothing_still_counts() -> None:
-    assert fuse(text={"a": 5.0}, vector={}, space=SPACE)[0].score == pytest.approx(0.5)
+    assert fuse(text={"a": 5.0}, vector={}, space=SPACE)[0].score == pytest.approx(0.6)
 
 
 def test_scores_that_clipping_made_equal_keep_the_order_of_the_cosines() -> None:

@@ -340,7 +340,7 @@ async def test_turn_is_embedded_once_while_its_topic_is_watched(
         await promotion.promote_ripe()
 
     asked = [text for call in embedder.asked for text in call.texts]
-    assert sorted(asked) == ["one", "three", "two"]
+    assert sorted(asked) == ["user: one", "user: three", "user: two"]
 
 
 async def test_what_is_remembered_of_watched_sessions_is_bounded(
@@ -382,3 +382,14 @@ async def test_change_of_topic_ends_a_run(build: Build, recording: TurnRecording
     promoted = await build(threshold=0.6).promote_ripe()
 
     assert [(s.last_seq, s.trigger) for s in promoted.snapshots] == [(1, Trigger.TOPIC_SHIFT)]
+
+
+async def test_turn_is_embedded_with_what_it_answers(
+    build: Build, recording: TurnRecording, embedder: HashingEmbedder
+) -> None:
+    await say(recording, "how many?", "three", "thanks")
+
+    await build().promote_ripe()
+
+    asked = [text for call in embedder.asked for text in call.texts]
+    assert asked == ["user: how many?", "user: how many?\nuser: three", "user: three\nuser: thanks"]
