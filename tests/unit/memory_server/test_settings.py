@@ -42,7 +42,7 @@ def test_unreadable_configuration_is_named(tmp_path: Path, text: str) -> None:
     delivered = tmp_path / "delivered.json"
     delivered.write_text(text)
 
-    with pytest.raises(InvalidProjectConfig, match="delivered.json"):
+    with pytest.raises(InvalidProjectConfig, match=r"delivered\.json"):
         settings.from_environment({"AGENTENGINE_MEMORY_CONFIG": str(delivered)})
 
 

