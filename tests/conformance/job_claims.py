@@ -74,7 +74,7 @@ class JobClaimsContract:
         failed = await the(store, job)
         assert (failed.state, failed.error_code) == (JobState.FAILED, "WORKER_DIED")
         assert (failed.attempts, failed.finished_at) == (3, START + LEASE * 3)
-        assert failed.lease_owner is failed.lease_until is None
+        assert (failed.lease_owner, failed.lease_until) == (None, None)
         assert "3 times" in str(failed.error)
 
     async def test_eight_workers_may_die_of_a_job(self, store: Store) -> None:
@@ -227,3 +227,11 @@ class JobClaimsContract:
         await store.jobs.enqueue([a_job(user_id=None), a_job(user_id=None)])
 
         assert (await claimed(store)).id != (await claimed(store)).id
+
+    async def test_nobody_is_not_a_user_with_an_empty_name(self, store: Store) -> None:
+        users = [None, None, ""]
+        await store.jobs.enqueue([a_job(user_id=user) for user in users])
+
+        served = [(await claimed(store)).user_id for _ in users]
+
+        assert served == [None, "", None]

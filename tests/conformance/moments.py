@@ -73,9 +73,10 @@ class MomentsContract:
         (read,) = await store.memories.find(a_scope(), MemoryQuery())
 
         assert read.event_time is not None
-        times = (read.created_at, read.updated_at, read.valid_from, read.valid_to)
-        times += (read.evidence[0].learned_at, read.evidence[0].event_time)
-        assert all(usable(one) for one in (*times, read.event_time.start, read.event_time.end))
+        (learned,) = read.evidence
+        times = [read.created_at, read.updated_at, read.valid_from, read.valid_to]
+        times += [read.event_time.start, read.event_time.end]
+        assert all(usable(one) for one in [*times, learned.learned_at, learned.event_time])
 
     @pytest.mark.parametrize("leg", LEGS)
     async def test_a_search_finds_what_held_since(

@@ -13,6 +13,9 @@ from memory_server.errors import StorageError, StorageFull, StorageUnavailable
 from memory_server.storage.sqlite.connection import open_reader, open_writer
 from memory_server.storage.sqlite.writer import Operation, Writer
 
+FUSE = 20
+"""Seconds after which a caller whom nobody answers gives up: a failure, not a wait without end."""
+
 
 @pytest.fixture
 async def connection(tmp_path: Path) -> AsyncIterator[sqlite3.Connection]:
@@ -49,7 +52,8 @@ class Batch:
         calls = [asyncio.ensure_future(self._writer.run(one)) for one in operations]
         await asyncio.sleep(0)
         self._go.set()
-        _, *results = await asyncio.gather(self._held, *calls, return_exceptions=True)
+        async with asyncio.timeout(FUSE):
+            _, *results = await asyncio.gather(self._held, *calls, return_exceptions=True)
         return results
 
 
@@ -176,7 +180,7 @@ class Failing:
         self._connection = connection
         self.failing = set(failing)
 
-    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         self._fail(statement)
         return self._connection.execute(statement, *values)
 
@@ -242,7 +246,8 @@ async def test_a_writer_that_ends_answers_whoever_waits_and_takes_nothing_more(
     monkeypatch.setattr(writer, "_commit", end)
     calls = [asyncio.ensure_future(writer.run(insert(x))) for x in range(5)]
 
-    results = await asyncio.gather(*calls, return_exceptions=True)
+    async with asyncio.timeout(FUSE):
+        results = await asyncio.gather(*calls, return_exceptions=True)
 
     assert {type(one) for one in results} == {StorageUnavailable}
     with pytest.raises(StorageUnavailable, match="start the server anew"):
@@ -261,7 +266,8 @@ async def test_what_came_while_the_writer_ended_is_answered(
     await writer.stop()
 
     with pytest.raises(StorageUnavailable):
-        await writer.run(insert(1))
+        async with asyncio.timeout(FUSE):
+            await writer.run(insert(1))
 
 
 async def test_a_stopped_writer_has_carried_out_what_was_queued(
