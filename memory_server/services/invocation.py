@@ -132,7 +132,8 @@ class Invocation:
         response = "".join(pieces)
         if response.strip():
             key = f"workflow:{execution_id}:output"
-            await self._record(scope, Role.ASSISTANT, response, key)
+            answered_by = {"answered_by": self._answerer.name}
+            await self._record(scope, Role.ASSISTANT, response, key, metadata=answered_by)
         assert scope.session_id is not None
         yield InvokeEvent(
             kind=EventKind.DONE,
@@ -161,12 +162,23 @@ class Invocation:
             if turn.session_id == scope.session_id or turn.snapshot_id is None
         ]
 
-    async def _record(self, scope: Scope, role: Role, content: str, key: str) -> None:
+    async def _record(
+        self,
+        scope: Scope,
+        role: Role,
+        content: str,
+        key: str,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         assert scope.session_id is not None
-        await self._recording.record(
-            scope,
-            TurnInput(session_id=scope.session_id, role=role, content=content, idempotency_key=key),
+        given = TurnInput(
+            session_id=scope.session_id,
+            role=role,
+            content=content,
+            idempotency_key=key,
+            metadata=metadata or {},
         )
+        await self._recording.record(scope, given)
 
 
 def memory_identity(

@@ -8,19 +8,13 @@ from datetime import datetime, timedelta
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import Episode, EventTime
 from memory_server.domain.turn import Role
+from memory_server.providers.extraction.rules.acts import SMALL_TALK, Act, act_of
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import Utterance, by_anyone
 
 _MAX_CHARACTERS = 1500
 _MAX_SENTENCE = 300
 _MAX_TITLE = 90
-_SMALL_TALK = re.compile(
-    r"^[¡¿]*(?:(?:hi|hello|hey|hola|bye|goodbye|adiós|thanks|thank you|gracias|ok|okay|vale|sure"
-    r"|cool|great|nice|wow|yes|no|sí|yeah|good (?:morning|night|evening)|buenos días|buenas|see you"
-    r"|take care|talk to you|how are you|what's up|no problem|you're welcome|de nada|awesome"
-    r"|noted|got it)\b[\w ,']{0,25})[.!?…]*$",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"[^\W_]")
 _PAST = re.compile(
     r"\b(?:\w{3,}ed|was|were|went|got|took|bought|made|met|saw|had|ran|won|lost|wrote|read|became"
@@ -36,6 +30,7 @@ class _Line:
     utterance: Utterance
     text: str
     weight: int
+    act: Act
 
     @property
     def shown(self) -> str:
@@ -43,9 +38,12 @@ class _Line:
 
 
 def extract(conversation: Conversation) -> list[Candidate]:
-    """Return one episode, or nothing when only greetings were exchanged."""
+    """Return one episode, or nothing when nobody stated anything.
+
+    Questions and what memory was asked to do belong to an episode, but make none.
+    """
     lines = list(_lines(conversation))
-    if not lines:
+    if not any(line.act is Act.STATEMENT for line in lines):
         return []
     kept = _most_telling(lines)
     speakers = tuple(dict.fromkeys(_shown_name(line.utterance) for line in lines))
@@ -68,8 +66,10 @@ def extract(conversation: Conversation) -> list[Candidate]:
 def _lines(conversation: Conversation) -> Iterator[_Line]:
     for utterance in by_anyone(conversation):
         for sentence in utterance.sentences:
-            if _WORD.search(sentence) and not _SMALL_TALK.match(sentence):
-                yield _Line(utterance, _shortened(sentence, _MAX_SENTENCE), _weight(sentence))
+            act = act_of(sentence)
+            if _WORD.search(sentence) and act not in SMALL_TALK:
+                text = _shortened(sentence, _MAX_SENTENCE)
+                yield _Line(utterance, text, _weight(sentence), act)
 
 
 def _weight(sentence: str) -> int:
@@ -101,9 +101,11 @@ def _shown_name(utterance: Utterance) -> str:
 
 
 def _title(lines: Sequence[_Line]) -> str:
-    mine = [line for line in lines if line.utterance.turn.role is Role.USER] or list(lines)
-    statements = [line for line in mine if len(line.text.split()) > 2] or mine
-    return _shortened(statements[0].text, _MAX_TITLE).rstrip(".")
+    """Return the first thing that was stated, by the user if possible, and of some length."""
+    stated = [line for line in lines if line.act is Act.STATEMENT]
+    mine = [line for line in stated if line.utterance.turn.role is Role.USER] or stated
+    telling = [line for line in mine if len(line.text.split()) > 2] or mine
+    return _shortened(telling[0].text, _MAX_TITLE).rstrip(".")
 
 
 def _summary(kept: Sequence[_Line]) -> str:

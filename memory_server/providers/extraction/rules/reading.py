@@ -14,6 +14,8 @@ USER = "user"
 MAX_CHARACTERS = 20_000
 """Of one turn; nobody says more in one go, and what is pasted is found as a turn."""
 _PEOPLE = (Role.USER, Role.ASSISTANT)
+_QUOTES_MEMORY = "local"
+"""The answerer that only quotes memory: what it says is known already, and nobody's own word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +33,22 @@ class Utterance:
 
 def by_people(conversation: Conversation) -> Iterator[Utterance]:
     """Yield what people said about themselves: the user, or each named speaker."""
-    for turn in conversation.turns:
+    for turn in _said_anew(conversation):
         if turn.role is Role.USER or (turn.role is Role.ASSISTANT and is_named(turn)):
             yield utterance(turn)
 
 
 def by_anyone(conversation: Conversation) -> Iterator[Utterance]:
     """Yield what the user and the assistant said; tools and system prompts are no speakers."""
-    for turn in conversation.turns:
+    for turn in _said_anew(conversation):
         if turn.role in _PEOPLE:
             yield utterance(turn)
+
+
+def _said_anew(conversation: Conversation) -> Iterator[Turn]:
+    for turn in conversation.turns:
+        if turn.role is Role.USER or turn.metadata.get("answered_by") != _QUOTES_MEMORY:
+            yield turn
 
 
 def is_named(turn: Turn) -> bool:

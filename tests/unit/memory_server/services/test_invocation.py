@@ -93,6 +93,16 @@ async def test_message_and_answer_are_recorded(invocation: Invocation, store: St
     assert await said(store, "ana") == [("user", "hello"), ("assistant", "0 known, 0 recent")]
 
 
+async def test_answer_is_recorded_with_the_name_of_who_gave_it(
+    invocation: Invocation, store: Store
+) -> None:
+    await outcome_of(invocation, user_id="ana")
+
+    message, answer = await store.turns.recent(Scope(project_id="p", user_id="ana"), limit=10)
+    assert "answered_by" not in message.metadata
+    assert answer.metadata["answered_by"] == "echo"
+
+
 async def test_what_is_known_reaches_the_answerer(
     invocation: Invocation,
     store: Store,

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import Episode, MemoryType
 from memory_server.domain.turn import Role
@@ -58,6 +60,54 @@ async def test_without_dates_the_episode_has_no_time() -> None:
 
 async def test_greetings_make_no_episode() -> None:
     assert await episodes(said("Hi!", "How are you?", "Thanks, bye.", "¡Hola!")) == ()
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        ("Where do I fly from?", "where do I live"),
+        ("Forget where I live.", "Forget everything about me.", "ok"),
+        ("Remember that I like tea.", "Thanks!"),
+        ("¿Dónde vivo?", "Olvida dónde vivo.", "Gracias."),
+    ],
+)
+async def test_questions_and_requests_to_memory_make_no_episode(spoken: Sequence[str]) -> None:
+    assert await episodes(said(*spoken)) == ()
+
+
+async def test_question_is_no_title_while_something_was_stated() -> None:
+    talk = conversation(
+        turn(1, "Which city is the capital of France?"),
+        turn(2, "Paris is the capital of France.", role=Role.ASSISTANT),
+    )
+
+    assert (await the_episode(talk)).title == "Paris is the capital of France"
+
+
+@pytest.mark.parametrize("kind", MemoryType)
+async def test_answers_quoted_from_memory_are_no_source_of_memories(kind: MemoryType) -> None:
+    said_by_agent = {"answered_by": "local", "speaker": "Agent"}
+    talk = conversation(
+        turn(1, "Where do I fly from?"),
+        turn(
+            2,
+            'I live in Rome. "P0" means a full outage.\nHow to go:\n1. pack it\n2. leave it',
+            role=Role.ASSISTANT,
+            metadata=said_by_agent,
+        ),
+    )
+
+    assert (await RuleExtractor().extract(talk, kind)).candidates == ()
+
+
+async def test_answers_of_a_model_are_part_of_an_episode() -> None:
+    by_model = {"answered_by": "gpt-6-luna"}
+    talk = conversation(
+        turn(1, "I flew to Rome."),
+        turn(2, "Rome has 3 airports.", role=Role.ASSISTANT, metadata=by_model),
+    )
+
+    assert "Assistant: Rome has 3 airports." in (await the_episode(talk)).content
 
 
 async def test_long_conversation_is_condensed_to_what_tells_most_in_order() -> None:
