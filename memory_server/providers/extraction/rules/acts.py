@@ -29,7 +29,8 @@ _AUXILIARY = r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|hav
 _WORDS = {
     Act.FORGET: _POLITELY + r"(?:forget|stop remembering|olvida(?:te|r)?|olvídate|olvide|olvídalo"
     r"|(?:delete|erase|remove|borra|elimina)(?= (?:about |everything|all|any|my|me\b|that|what"
-    r"|where|who|when|how|which|the fact|todo|mis?\b|lo que|que|qué|dónde|donde|cómo|cuándo|quién)))\b",
+    r"|where|who|when|how|which|the fact|todo|mis?\b|lo que|que|qué"
+    r"|dónde|donde|cómo|cuándo|quién)))\b",
     Act.REMEMBER: _POLITELY + r"(?:remember|don't forget|do not forget|keep in mind|bear in mind"
     r"|make a note|take note|memori[sz]e|recuerda|acuérdate|anota|apunta|ten presente|no olvides)"
     r"(?! (?:me|when|how|what|where|who|cuando|cuándo|cómo|qué|dónde|quién)\b)\b",

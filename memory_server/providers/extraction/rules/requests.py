@@ -44,13 +44,27 @@ def _noted(clause: str, book: Rulebook, *, is_marked: bool) -> Iterator[Finding]
 
 def _taken_back(match: re.Match[str], book: Rulebook) -> Iterator[Finding]:
     groups = match.groupdict()
-    if groups.get("thing"):
-        words = f"my {groups['thing']}"
-        yield Finding(
-            attribute=slug(groups["thing"]), value="", words=words, exclusive=True, retracts=True
-        )
+    if groups["matter"]:
+        for matter in book.matters_break.split(groups["matter"]):
+            for attribute in attributes_of(matter, book):
+                yield Finding(
+                    attribute=attribute, value="", words=matter, exclusive=True, retracts=True
+                )
         return
-    clause = clauses.trimmed(groups["clause"] or groups.get("clause2") or "", book)
+    clause = clauses.trimmed(groups["clause"] or groups["clause2"] or "", book)
     found = find(clause, book) or [Finding(attribute=NOTE, value=clause, words=clause)]
     for finding in found:
         yield replace(finding, retracts=True)
+
+
+def attributes_of(matter: str, book: Rulebook) -> Sequence[str]:
+    """Return under which attributes a matter (`my job`, `where I live`) may be known.
+
+    One that ends in `*` stands for all that begin with what is before it.
+    """
+    for known in book.matters:
+        match = known.say.search(matter)
+        if match is not None:
+            named = {name: slug(text or "") for name, text in match.groupdict().items()}
+            return tuple(dict.fromkeys(each.format(**named) for each in known.attributes))
+    return ()

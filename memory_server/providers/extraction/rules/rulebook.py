@@ -14,10 +14,22 @@ LANGUAGES = ("en", "es")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """What one may ask to forget without saying its value, and the attributes it is kept under.
+
+    Named groups of the expression fill the attributes.
+    """
+
+    say: re.Pattern[str]
+    attributes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rulebook:
     """Everything written down for one language."""
 
     patterns: Sequence[Pattern]
+    matters: Sequence[Matter]
     breaks: re.Pattern[str]
     shared: re.Pattern[str]
     openers: re.Pattern[str]
@@ -27,6 +39,7 @@ class Rulebook:
     negated: re.Pattern[str]
     remember: re.Pattern[str]
     forget: re.Pattern[str]
+    matters_break: re.Pattern[str]
     meant: re.Pattern[str]
     lists: Mapping[str, frozenset[str]]
     grammar: Mapping[str, Any]
@@ -56,6 +69,7 @@ def rulebook(language: str) -> Rulebook:
     }
     return Rulebook(
         patterns=tuple(_pattern(entry, parts) for entry in document["pattern"]),
+        matters=tuple(_matter(entry) for entry in document["matter"]),
         lists={name: frozenset(text.split()) for name, text in document["lists"].items()},
         grammar=document["grammar"],
         **expressions,
@@ -78,7 +92,16 @@ def guards() -> Guards:
 
 
 _FOLDED = frozenset(
-    ("openers", "closers", "remember", "forget", "meant", "question_tail", "negated")
+    (
+        "openers",
+        "closers",
+        "remember",
+        "forget",
+        "matters_break",
+        "meant",
+        "question_tail",
+        "negated",
+    )
 )
 
 
@@ -103,6 +126,12 @@ def _filled(text: str, parts: Mapping[str, str]) -> str:
 def _pattern(entry: Mapping[str, Any], parts: Mapping[str, str]) -> Pattern:
     say = tuple(re.compile(_filled(text, parts)) for text in entry["say"])
     return Pattern(**{**entry, "say": say})
+
+
+def _matter(entry: Mapping[str, Any]) -> Matter:
+    return Matter(
+        say=re.compile(f"^(?:{entry['say']})$", re.IGNORECASE), attributes=entry["attributes"]
+    )
 
 
 def _worded(word: str) -> str:

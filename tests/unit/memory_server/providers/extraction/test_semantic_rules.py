@@ -312,7 +312,6 @@ async def test_fact_reads_as_a_plain_sentence_in_the_language_of_the_words(
         ("Forget that I smoke.", "smokes", "yes"),
         ("I no longer work at Google.", "workplace", "Google"),
         ("It's not true that I live in Oslo.", "residence", "Oslo"),
-        ("Please forget my phone number.", "phone_number", ""),
         ("Olvida que fumo.", "smokes", "yes"),
         ("Ya no trabajo en Telefónica.", "workplace", "Telefónica"),
     ],
@@ -324,6 +323,56 @@ async def test_taking_back_names_what_holds_no_longer(
 
     assert fact.retracts
     assert claims([fact]) == [(attribute, value)]
+
+
+FORGOTTEN: Sequence[tuple[str, Sequence[str]]] = [
+    ("Forget where I live.", ["residence"]),
+    ("Please forget where I work!", ["workplace", "employer", "company"]),
+    ("Forget my job.", ["job", "workplace", "work_field"]),
+    ("Forget about my address", ["address", "home_address", "residence"]),
+    ("Can you forget my name?", ["name", "preferred_name"]),
+    ("Forget how old I am.", ["age"]),
+    ("Forget my birthday.", ["birthday", "birth_year"]),
+    ("Forget which airport I fly from.", ["home_airport"]),
+    ("Forget my shellfish allergy.", ["allergic_to_shellfish"]),
+    ("Forget my allergies.", ["allergies"]),
+    ("Forget my age and my favorite color.", ["age", "favourite_color"]),
+    ("Forget what my dentist is.", ["dentist"]),
+    ("Forget how many cats I have.", ["number_of_cats"]),
+    ("Forget my dog's name.", ["dog", "pet"]),
+    ("Olvida dónde vivo.", ["residence"]),
+    ("Por favor, olvida mi trabajo", ["job", "workplace"]),
+    ("Olvídate de cómo me llamo.", ["name"]),
+    ("Olvida mi edad.", ["age"]),
+    ("Borra mi alergia a los mariscos.", ["allergic_to_mariscos"]),
+    ("Olvida desde dónde vuelo.", ["home_airport"]),
+    ("Olvida mi color favorito.", ["favourite_color"]),
+    ("Olvida quién es mi dentista.", ["dentista"]),
+]
+
+
+@pytest.mark.parametrize(("spoken", "attributes"), FORGOTTEN)
+async def test_forgetting_a_matter_takes_back_whatever_is_known_of_it(
+    spoken: str, attributes: Sequence[str]
+) -> None:
+    found = await facts(spoken)
+
+    assert claims(found) == [(attribute, "") for attribute in attributes]
+    assert all(fact.retracts for fact in found)
+
+
+@pytest.mark.parametrize(
+    "spoken", ["Forget everything about me.", "Forget it.", "Olvida todo sobre mí."]
+)
+async def test_forgetting_what_is_not_named_takes_nothing_back(spoken: str) -> None:
+    assert await facts("I live in Rome.", spoken) == await facts("I live in Rome.")
+
+
+async def test_forgetting_a_kind_takes_back_each_that_was_spoken_of() -> None:
+    found = await facts("I'm allergic to nuts and soy.", "Forget my allergies.")
+
+    taken_back = claims([fact for fact in found if fact.retracts])
+    assert taken_back == [("allergic_to_nuts", ""), ("allergic_to_soy", ""), ("allergies", "")]
 
 
 @pytest.mark.parametrize(
