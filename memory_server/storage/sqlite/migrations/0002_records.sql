@@ -172,7 +172,14 @@ BEGIN
         1 + coalesce((SELECT max(last_claim) FROM job_owners WHERE last_claim < 0), -1 << 40)
     ) ON CONFLICT DO NOTHING;
     INSERT INTO count_changes VALUES (new.project_id, new.owner, new.state, 1);
-    INSERT INTO queue_changes VALUES (new.project_id, new.owner, new.queue);
+    -- Behind a head that is older, a job that does not run changes nothing yet.
+    INSERT INTO queue_changes
+    SELECT new.project_id, new.owner, new.queue
+    WHERE new.state = 'running' OR NOT EXISTS (
+        SELECT 1 FROM job_queues AS q JOIN jobs AS h ON h.seq = q.head
+        WHERE q.project_id = new.project_id AND q.owner = new.owner AND q.queue = new.queue
+            AND h.created_at <= new.created_at
+    );
 END;
 
 CREATE TRIGGER jobs_moved AFTER UPDATE OF state ON jobs WHEN old.state <> new.state
