@@ -19,7 +19,7 @@ from agentengine_cli.commands.targeting import (
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, WrongUsage
-from agentengine_cli.options import JsonOption
+from agentengine_cli.options import JsonOption, not_blank
 from agentengine_cli.target import TargetOptions
 
 
@@ -40,7 +40,7 @@ def invoke(
         str | None, typer.Option(metavar="JSON", help="An object handed to the agent.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on in this session.")
+        str | None, typer.Option(metavar="ID", help="Go on in this session.", callback=not_blank)
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a suspended execution; needs --session.")
@@ -48,13 +48,15 @@ def invoke(
     stream: Annotated[bool, typer.Option("--stream", help="Show the answer as it comes.")] = False,
     timeout: Annotated[str, typer.Option(metavar="SPAN", help="How long to wait.")] = "10m",
     user_id: Annotated[
-        str | None, typer.Option("--user-id", metavar="ID", help="Who speaks.")
+        str | None,
+        typer.Option("--user-id", metavar="ID", help="Who speaks.", callback=not_blank),
     ] = None,
     service_account: Annotated[
         str | None,
         typer.Option(
             metavar="CLIENT_ID",
             help="Speak as this account, its secret being in AGENTENGINE_CLIENT_SECRET.",
+            callback=not_blank,
         ),
     ] = None,
     client_secret_stdin: Annotated[
@@ -65,7 +67,13 @@ def invoke(
     org_id: OrgIdOption = None,
     project_id: ProjectIdOption = None,
     workspace: Annotated[
-        str | None, typer.Option("--workspace", metavar="NAME", help="The workspace, by its name.")
+        str | None,
+        typer.Option(
+            "--workspace",
+            metavar="NAME",
+            help="The workspace, by its name.",
+            callback=not_blank,
+        ),
     ] = None,
     workspace_id: WorkspaceIdOption = None,
     as_json: JsonOption = False,
@@ -184,7 +192,7 @@ def _account(context: CliContext, client_id: str | None, *, from_stdin: bool) ->
 
 
 def _check_speaker(account: Account | None, user_id: str | None) -> None:
-    if account is None and not (user_id or "").strip():
+    if account is None and user_id is None:
         raise WrongUsage(
             "Nobody is named whose memory this is",
             hint="Add --user-id ID, or --service-account CLIENT_ID with its secret in "

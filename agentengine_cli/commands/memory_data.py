@@ -1,32 +1,31 @@
-"""memory import, show, flush, jobs, retry, erase: what the memory server holds and works on."""
+"""memory import, show, jobs, retry, erase: what the memory server holds and works on."""
 
-import asyncio
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentengine_cli import connection, memory_text
+from agentengine_cli.commands.flush import flush
 from agentengine_cli.context import CliContext, current, run
-from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
-from agentengine_cli.options import JsonOption, YesOption
-from agentengine_cli.progress import Progress, Status
+from agentengine_cli.options import JsonOption, YesOption, not_blank
+from agentengine_cli.progress import Progress
 from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
 from agentengine_cli.turn_import import Tally, send
 
 if TYPE_CHECKING:
-    from memory_server.client import JobDocument, MemoryDocument, MemoryServerClient
+    from memory_server.client import MemoryDocument, MemoryServerClient
 
-POLL_SECONDS = 0.5
 MANY_JOBS = 1000
 STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
-UserOption = Annotated[str, typer.Option("--user-id", metavar="ID", help="Whose memory.")]
+UserOption = Annotated[
+    str, typer.Option("--user-id", metavar="ID", help="Whose memory.", callback=not_blank)
+]
 
 
 def register(memory_app: typer.Typer) -> None:
@@ -183,112 +182,6 @@ def show(
         context.output.result(text)
 
 
-def flush(
-    ctx: typer.Context,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
-    user_id: Annotated[
-        str | None, typer.Option("--user-id", metavar="ID", help="Only this user.")
-    ] = None,
-    wait: Annotated[bool, typer.Option(help="Wait until the work is done.")] = True,
-    timeout: Annotated[str, typer.Option(metavar="SPAN", help="How long to wait.")] = "10m",
-    as_json: JsonOption = False,
-) -> None:
-    """Turn recorded turns into memories now, instead of when enough are there.
-
-    agentengine memory flush --user-id ana
-    """
-    context = current(ctx)
-    seconds = parse_seconds(timeout, option="--timeout")
-    server = connection.local(context)
-
-    async def work() -> dict[str, Any]:
-        async with server.client(server.administrator) as client:
-            return await _flush(client, context, session, user_id, seconds if wait else 0.0)
-
-    report = run(work())
-    if as_json:
-        context.output.document(report)
-    else:
-        context.output.record(_told(report))
-    failed = report.get("failed") or ()
-    if failed:
-        raise PartlyFailed(
-            f"{len(failed)} {'job' if len(failed) == 1 else 'jobs'} failed",
-            problems=[f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed],
-            hint="agentengine memory retry --all-failed",
-        )
-
-
-def _told(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the report in words."""
-    told = {"promoted": f"{report['snapshots']} snapshots", "queued": f"{report['jobs']} jobs"}
-    if "decisions" in report:
-        made = (f"{count} {action}" for action, count in report["decisions"].items())
-        told["memories"] = ", ".join(made)
-    return told
-
-
-async def _flush(
-    client: "MemoryServerClient",
-    context: CliContext,
-    session: str | None,
-    user_id: str | None,
-    seconds: float,
-) -> dict[str, Any]:
-    """Promote, wait if there is time given, and report on the jobs that ended meanwhile."""
-    settled = {job["id"] for job in await _settled(client)} if seconds else set()
-    flushed = await client.flush(session_id=session, user_id=user_id)
-    report: dict[str, Any] = {"snapshots": flushed["snapshots"], "jobs": flushed["jobs"]}
-    if not seconds:
-        return report
-    with context.output.status("Waiting for the queue") as status:
-        await _drained(client, status, seconds)
-    ended = [job for job in await _settled(client) if job["id"] not in settled]
-    return report | {"decisions": _decisions(ended), "failed": _failures(ended)}
-
-
-async def _settled(client: "MemoryServerClient") -> "Sequence[JobDocument]":
-    done = await client.jobs(state="done", limit=MANY_JOBS)
-    failed = await client.jobs(state="failed", limit=MANY_JOBS)
-    return [*done["jobs"], *failed["jobs"]]
-
-
-async def _drained(client: "MemoryServerClient", status: Status, seconds: float) -> None:
-    """Wait until nothing is queued or running; raise when the time is over."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = await client.jobs(state="queued", limit=5)
-        counts = found["counts"]
-        if not counts["queued"] + counts["running"]:
-            return
-        troubles = [f"{job['error_code']}: {job['error']}" for job in found["jobs"] if job["error"]]
-        waiting = f"{counts['queued']} jobs waiting, {counts['running']} running"
-        status.update("; ".join([waiting, *troubles[:1]]))
-        if time.monotonic() >= deadline:
-            raise CliError(
-                f"Not done after {seconds:.0f} s: {waiting}",
-                problems=troubles,
-                hint="The server goes on; see agentengine memory jobs",
-                code="TIMEOUT",
-            )
-        await asyncio.sleep(POLL_SECONDS)
-
-
-def _decisions(jobs: "Sequence[JobDocument]") -> dict[str, int]:
-    """Count what became of the candidates the jobs extracted."""
-    counts: Counter[str] = Counter(ADD=0, UPDATE=0, REINFORCE=0)
-    for job in jobs:
-        counts.update(
-            decision["action"] for decision in (job.get("result") or {}).get("decisions", ())
-        )
-    return dict(counts)
-
-
-def _failures(jobs: "Sequence[JobDocument]") -> list[dict[str, Any]]:
-    names = ("id", "type", "user_id", "session_id", "error_code", "error")
-    return [{name: job.get(name) for name in names} for job in jobs if job["state"] == "failed"]
-
-
 def jobs(
     ctx: typer.Context,
     failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
@@ -317,7 +210,9 @@ def jobs(
 
 def retry(
     ctx: typer.Context,
-    job: Annotated[str | None, typer.Argument(metavar="JOB", help="A job's id.")] = None,
+    job: Annotated[
+        str | None, typer.Argument(metavar="JOB", help="A job's id.", callback=not_blank)
+    ] = None,
     all_failed: Annotated[
         bool, typer.Option("--all-failed", help="Every job that failed.")
     ] = False,

@@ -1,6 +1,5 @@
 """agentengine secret: keys the memory server gets, kept out of every file in git."""
 
-import io
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from dotenv import dotenv_values
 
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
@@ -19,9 +17,14 @@ from agentengine_cli.commands.targeting import (
     working,
 )
 from agentengine_cli.context import current
-from agentengine_cli.control.environment import PROVIDER_KEYS, read_dotenv
+from agentengine_cli.control.environment import PROVIDER_KEYS, entries
 from agentengine_cli.control.plane import ControlPlane
-from agentengine_cli.control.secrets import SecretScope, check_name
+from agentengine_cli.control.secrets import (
+    InvalidSecretName,
+    SecretScope,
+    check_form,
+    check_name,
+)
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.target import TargetOptions
@@ -38,6 +41,10 @@ WorkspaceScopeOption = Annotated[
 
 class EmptySecret(CliError):
     """A secret would have no value."""
+
+
+class InvalidSecretFile(CliError):
+    """A line of a file of secrets is none; nothing was set."""
 
 
 class NoValue(CliError):
@@ -132,6 +139,7 @@ def delete(
 ) -> None:
     """Delete one secret."""
     output = current(ctx).output
+    check_form(name)
     scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
     plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
     output.confirm(f"Delete {name} from the {scope} scope of {plane.stack.project}?", yes=yes)
@@ -186,12 +194,41 @@ def _given(
 
 
 def _from_dotenv(path: str) -> Mapping[str, str]:
-    if path == "-":
-        entries = dotenv_values(stream=io.StringIO(sys.stdin.read()), interpolate=False)
-        return {name: value or "" for name, value in entries.items()}
-    if not Path(path).is_file():
+    """Return a dotenv file's entries; raise `InvalidSecretFile`, which says no line, only where."""
+    if path != "-" and not Path(path).is_file():
         raise WrongUsage(f"--from-file: there is no file {path}")
-    return read_dotenv(Path(path))
+    name = "standard input" if path == "-" else path
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidSecretFile(f"{name} is not UTF-8 text; nothing was set") from None
+    found, bad = entries(text)
+    problems = [f"{name}:{line}: not of the form NAME=value" for line in bad]
+    problems += _unfit_names(name, text, found)
+    if problems:
+        raise InvalidSecretFile(
+            f"{name} holds what is no secret; nothing was set (its lines are not shown, in case "
+            "they hold values)",
+            problems=problems,
+            hint="Each line is NAME=value, such as OPENAI_API_KEY=...; # begins a comment",
+        )
+    return found
+
+
+def _unfit_names(file: str, text: str, found: Mapping[str, str]) -> list[str]:
+    """Say on which lines names are that a secret cannot have."""
+    problems = []
+    for name in found:
+        try:
+            check_name(name)
+        except InvalidSecretName as error:
+            line = next(
+                number
+                for number, content in enumerate(text.splitlines(), 1)
+                if content.strip().removeprefix("export").strip(" '").startswith(name)
+            )
+            problems.append(f"{file}:{line}: {error}")
+    return problems
 
 
 def _asked(ctx: typer.Context, name: str) -> str:

@@ -17,7 +17,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.durations import parse_hours
 from agentengine_cli.errors import WrongUsage
-from agentengine_cli.options import JsonOption
+from agentengine_cli.options import JsonOption, not_blank
 from agentengine_cli.target import TargetOptions
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ ORGANIZATION_ROLES = ("ORG_GROUP_CREATOR", "ORG_READ_ONLY")
 
 app = typer.Typer(name="service-account", help="The identities of programs.", no_args_is_help=True)
 
-ClientId = Annotated[str, typer.Argument(metavar="CLIENT_ID", help="The account.")]
+ClientId = Annotated[
+    str, typer.Argument(metavar="CLIENT_ID", help="The account.", callback=not_blank)
+]
 ExpiresOption = Annotated[
     str, typer.Option("--secret-expires-in", metavar="HOURS", help="Whole hours, such as 2160h.")
 ]
@@ -38,7 +40,9 @@ ExpiresOption = Annotated[
 @app.command()
 def create(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What it is for.", callback=not_blank)
+    ],
     role: Annotated[str, typer.Option(metavar="ROLE", help=f"One of {', '.join(ROLES)}.")],
     description: Annotated[str, typer.Option(metavar="TEXT", help="A note.")] = "",
     ip_access_list: Annotated[

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,31 +12,22 @@ from agentengine_cli import target as targets
 from agentengine_cli.context import current
 from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.server import Report
+from agentengine_cli.options import not_blank
 from agentengine_cli.stack import NoProjectConfig, Stack
 from agentengine_cli.target import LocalStack, TargetOptions
 
 PANEL = "Which project"
 
-ContextOption = Annotated[
-    str | None,
-    typer.Option("--context", metavar="NAME", help="A saved context.", rich_help_panel=PANEL),
-]
-BaseUrlOption = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="The platform.", rich_help_panel=PANEL),
-]
-OrgIdOption = Annotated[
-    str | None,
-    typer.Option("--org-id", metavar="ID", help="The organization.", rich_help_panel=PANEL),
-]
-ProjectIdOption = Annotated[
-    str | None,
-    typer.Option("--project-id", metavar="ID", help="The project.", rich_help_panel=PANEL),
-]
-WorkspaceIdOption = Annotated[
-    str | None,
-    typer.Option("--workspace-id", metavar="ID", help="The workspace.", rich_help_panel=PANEL),
-]
+
+def _which(name: str, metavar: str, help: str) -> Any:
+    return typer.Option(name, metavar=metavar, help=help, rich_help_panel=PANEL, callback=not_blank)
+
+
+ContextOption = Annotated[str | None, _which("--context", "NAME", "A saved context.")]
+BaseUrlOption = Annotated[str | None, _which("--base-url", "URL", "The platform.")]
+OrgIdOption = Annotated[str | None, _which("--org-id", "ID", "The organization.")]
+ProjectIdOption = Annotated[str | None, _which("--project-id", "ID", "The project.")]
+WorkspaceIdOption = Annotated[str | None, _which("--workspace-id", "ID", "The workspace.")]
 
 
 def plane_here(ctx: typer.Context, start: Path | None = None) -> ControlPlane:

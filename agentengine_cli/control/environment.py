@@ -6,12 +6,13 @@ calling shell has is not used; the refusal then says so.
 
 import hashlib
 import hmac
+import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dotenv import dotenv_values
+from dotenv.parser import Binding, parse_stream
 
 from agentengine_cli.errors import CliError
 from memory_server.project_config import MemoryConfig, required_keys
@@ -83,11 +84,32 @@ class KeySources:
 def read_dotenv(path: Path) -> dict[str, str]:
     """Return a dotenv file's entries as they are written, without interpolation."""
     try:
-        entries = dotenv_values(path, interpolate=False)
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DotenvUnreadable(f"Cannot read {path}: {reason}") from error
-    return {name: value for name, value in entries.items() if value is not None}
+    return entries(text)[0]
+
+
+def entries(text: str) -> tuple[dict[str, str], Sequence[int]]:
+    """Return the entries of a dotenv file's text, and the numbers of the lines that are none."""
+    found: dict[str, str] = {}
+    bad: list[int] = []
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.key is not None and binding.value is not None:
+            found[binding.key] = binding.value
+        elif binding.error or binding.key is not None:
+            bad.append(_line(binding))
+    return found, bad
+
+
+def _line(binding: Binding) -> int:
+    """Return where it begins, behind the blank lines that the parser counts to it."""
+    text = binding.original.string
+    blank = text[: len(text) - len(text.lstrip())]
+    return binding.original.line + blank.count("\n")
 
 
 def check_keys(config: MemoryConfig, sources: KeySources) -> None:

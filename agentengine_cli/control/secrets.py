@@ -55,14 +55,19 @@ class Secret:
         return {name: value for name, value in asdict(self).items() if name != "value"}
 
 
-def check_name(name: str) -> None:
-    """Raise `InvalidSecretName` unless a secret may have that name."""
+def check_form(name: str) -> None:
+    """Raise `InvalidSecretName`, which does not say the name, unless it has a name's form."""
     if not NAME.fullmatch(name):
         raise InvalidSecretName(
-            f"{name!r} cannot name a secret: use capital letters, digits and underscores, "
-            "a letter first, 128 at most",
-            hint="For example OPENAI_API_KEY",
+            "That is not a secret's NAME (not shown, in case it is a value): capital letters, "
+            "digits and underscores, a letter first, 128 at most",
+            hint="Use: agentengine secret set OPENAI_API_KEY",
         )
+
+
+def check_name(name: str) -> None:
+    """Raise `InvalidSecretName` unless a secret may have that name."""
+    check_form(name)
     if name in RESERVED_NAMES or name.startswith(RESERVED_PREFIX):
         raise InvalidSecretName(f"{name} is reserved for the platform", hint="Use another name")
 

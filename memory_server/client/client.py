@@ -122,10 +122,21 @@ class MemoryServerClient:
         answer = await self._wire.call("GET", "/api/v1/admin/memories", params=query)
         return cast(Sequence[MemoryDocument], _with(answer, "memories")["memories"])
 
-    async def flush(self, *, session_id: str | None = None, user_id: str | None = None) -> Flushed:
-        """Promote the unpromoted turns of a session, a user, or everybody, now."""
+    async def flush(
+        self,
+        *,
+        session_id: str | None = None,
+        user_id: str | None = None,
+        seconds: float | None = None,
+    ) -> Flushed:
+        """Promote the unpromoted turns of a session, a user, or everybody, now.
+
+        The more turns wait, the longer it takes: `seconds` is the time limit of this call.
+        Asking again is harmless, because what is promoted does not wait any more.
+        """
         body = _query(session_id=session_id, user_id=user_id)
-        answer = await self._wire.call("POST", "/api/v1/admin/flush", json=body)
+        options = _query(timeout=seconds)
+        answer = await self._wire.call("POST", "/api/v1/admin/flush", json=body, **options)
         return cast(Flushed, _with(answer, "snapshots", "jobs"))
 
     async def queue_stats(self) -> QueueStats:

@@ -88,6 +88,8 @@ class Flushed(TypedDict):
 
     snapshots: int
     jobs: int
+    warnings: NotRequired[Sequence[str]]
+    """Sessions that could not be reached, and why."""
 
 
 class JobDocument(TypedDict):
@@ -100,6 +102,7 @@ class JobDocument(TypedDict):
     attempts: int
     user_id: str | None
     session_id: NotRequired[str | None]
+    created_at: NotRequired[str]
     due_at: str
     error_code: str | None
     error: str | None

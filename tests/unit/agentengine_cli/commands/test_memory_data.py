@@ -1,8 +1,11 @@
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from memory_server.client import MemoryServerClient
 from tests.unit.agentengine_cli.conftest import Cli
 from tests.unit.agentengine_cli.stand_in import StandIn
 
@@ -159,7 +162,7 @@ def test_a_flush_that_takes_too_long_tells_the_last_reason(
     stuck = a_job(state="queued", error_code="KEY_REJECTED", error="the key is not taken")
     server.after_flush = [stuck]
 
-    ran = cli("memory", "flush", "--timeout", "1ms", "--json")
+    ran = cli("memory", "flush", "--timeout", "300ms", "--json")
 
     assert (ran.code, ran.error["code"]) == (1, "TIMEOUT")
     assert ran.error["problems"] == ["KEY_REJECTED: the key is not taken"]
@@ -171,6 +174,102 @@ def test_a_flush_that_does_not_wait_says_only_what_it_promoted(
     server.after_flush = [a_job(state="queued")]
 
     assert cli("memory", "flush", "--no-wait", "--json").json == {"snapshots": 1, "jobs": 1}
+
+
+def test_a_flush_does_not_count_what_was_worked_on_for_others(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    others = a_job(id="b", user_id="bob", result={"decisions": [{"action": "UPDATE"}]})
+    waits = a_job(id="c", user_id="bob", state="queued")
+    failed = a_job(id="d", user_id="bob", state="failed")
+    server.after_flush = [a_job(result={"decisions": [{"action": "ADD"}]}), others, waits, failed]
+    server.own_jobs = 1
+
+    ran = cli("memory", "flush", "--user-id", "ana", "--json")
+
+    assert (ran.code, ran.json["decisions"]) == (0, {"ADD": 1, "UPDATE": 0, "REINFORCE": 0})
+
+
+def test_a_second_flush_finds_nothing_to_do(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.after_flush = [a_job(result={"decisions": [{"action": "ADD"}]})]
+    cli("memory", "flush")
+    server.after_flush = []
+
+    again = cli("memory", "flush", "--json")
+
+    assert again.json["decisions"] == {"ADD": 0, "UPDATE": 0, "REINFORCE": 0}
+
+
+def test_promotion_that_outlasts_the_timeout_says_that_the_server_goes_on(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.promotes = asyncio.Event()  # never set
+
+    ran = cli("memory", "flush", "--no-wait", "--timeout", "100ms", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "TIMEOUT")
+    assert "still promoting" in ran.error["message"]
+    assert "flushing again is harmless" in ran.error["hint"]
+
+
+def test_promotion_gets_the_time_of_the_command() -> None:
+    limits: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        limits.append(request.extensions["timeout"]["read"])
+        return httpx.Response(200, json={"snapshots": 0, "jobs": 0})
+
+    client = MemoryServerClient("http://127.0.0.1:1", transport=httpx.MockTransport(answer))
+
+    asyncio.run(client.flush(seconds=600.0))
+
+    assert limits == [600.0]
+
+
+@pytest.mark.parametrize("blank", ["", "  "], ids=["empty", "spaces"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("memory", "show", "--user-id"),
+        ("memory", "flush", "--user-id"),
+        ("memory", "flush", "--session"),
+        ("memory", "erase", "--yes", "--user-id"),
+        ("memory", "status", "--context"),
+        ("memory", "apply", "--base-url"),
+        ("secret", "list", "--org-id"),
+        ("logs", "--project-id"),
+        ("invoke", "Hi", "--user-id"),
+        ("invoke", "Hi", "--user-id", "ana", "--session"),
+        ("invoke", "Hi", "--service-account"),
+        ("invoke", "Hi", "--user-id", "ana", "--workspace"),
+        ("invoke", "Hi", "--user-id", "ana", "--workspace-id"),
+    ],
+    ids=" ".join,
+)
+def test_a_blank_id_is_wrong_usage_and_never_means_everybody(
+    cli: Cli, stack: Path, server: StandIn, arguments: tuple[str, ...], blank: str
+) -> None:
+    ran = cli(*arguments, blank)
+
+    assert (ran.code, server.seen) == (2, [])
+    assert f"{arguments[-1]} is empty" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("memory", "retry"), "JOB"),
+        (("service-account", "get"), "CLIENT_ID"),
+        (("service-account", "delete"), "CLIENT_ID"),
+    ],
+)
+def test_a_blank_argument_is_wrong_usage_too(
+    cli: Cli, stack: Path, server: StandIn, command: tuple[str, str], name: str
+) -> None:
+    ran = cli(*command, " ")
+
+    assert (ran.code, server.seen) == (2, [])
+    assert f"{name} is empty" in ran.err
 
 
 def test_jobs_are_listed_with_their_reasons(cli: Cli, stack: Path, server: StandIn) -> None:

@@ -49,6 +49,58 @@ def test_both_scopes_are_wrong_usage(cli: Cli) -> None:
     assert cli("secret", "list", "--workspace-scope", "--project-scope").code == 2
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("set", VALUE),
+        ("set", f"LLM_API_KEY={VALUE}"),
+        ("set", VALUE, "LLM_API_KEY"),
+        ("set", "LLM_API_KEY", "a", VALUE),
+        ("set", "LLM_API_KEY", "--on-empty", VALUE),
+        ("set", f"--{VALUE}"),
+        ("delete", VALUE),
+        ("delete", f"LLM_API_KEY={VALUE}", "--yes"),
+    ],
+    ids=" ".join,
+)
+def test_what_may_be_a_value_is_never_said(
+    cli: Cli, home: Path, arguments: tuple[str, ...]
+) -> None:
+    ran = cli("secret", *arguments)
+
+    assert ran.code in {1, 2}
+    assert VALUE not in ran.out + ran.err
+    assert "not shown, in case it is a value" in ran.err
+    assert VALUE not in (home / "state/agentengine/agentengine.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("bad", "what"),
+    [
+        (f"{VALUE}", "not of the form"),
+        (f"'{VALUE}", "not of the form"),
+        (f"LLM_API_KEY '{VALUE}'", "not of the form"),
+        (f"{VALUE}=1", "not a secret's NAME"),
+        ("ORG_ID=1", "reserved"),
+    ],
+)
+@pytest.mark.parametrize("source", ["keys.env", "-"])
+def test_bad_line_of_a_file_is_told_by_its_number_and_nothing_is_set(
+    cli: Cli, home: Path, bad: str, what: str, source: str
+) -> None:
+    text = f"A=1\n\n# note\n{bad}\nB=2\n"
+    (home / "keys.env").write_text(text)
+
+    ran = cli("secret", "set", "--from-file", source, stdin=text.encode())
+
+    assert ran.code == 1
+    assert ":4: " in ran.err
+    assert what in ran.err
+    assert VALUE not in ran.err
+    assert "python-dotenv" not in ran.err
+    assert cli("secret", "list", "--json").json["total"] == 0
+
+
 @pytest.mark.parametrize("name", ["lower", "ORG_ID", "AGENTIC_PLATFORM_X"])
 def test_name_that_cannot_be_is_refused(cli: Cli, name: str) -> None:
     assert cli("secret", "set", name, "--stdin", stdin=b"x").code == 1

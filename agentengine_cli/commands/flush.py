@@ -1,0 +1,196 @@
+"""memory flush: promote what waits, and see its work to the end."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentengine_cli import connection
+from agentengine_cli.context import current, run
+from agentengine_cli.durations import parse_seconds
+from agentengine_cli.errors import CliError, PartlyFailed
+from agentengine_cli.options import JsonOption, not_blank
+from agentengine_cli.output import Output
+from agentengine_cli.progress import Status
+
+if TYPE_CHECKING:
+    from memory_server.client import Flushed, JobDocument, JobList, MemoryServerClient
+
+POLL_SECONDS = 0.5
+MANY_JOBS = 1000
+"""As many as one list of jobs may hold."""
+
+
+def flush(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only this session.", callback=not_blank)
+    ] = None,
+    user_id: Annotated[
+        str | None,
+        typer.Option("--user-id", metavar="ID", help="Only this user.", callback=not_blank),
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Wait until the work is done.")] = True,
+    timeout: Annotated[str, typer.Option(metavar="SPAN", help="How long to wait.")] = "10m",
+    as_json: JsonOption = False,
+) -> None:
+    """Turn recorded turns into memories now, instead of when enough are there.
+
+    agentengine memory flush --user-id ana
+    """
+    context = current(ctx)
+    seconds = parse_seconds(timeout, option="--timeout")
+    server = connection.local(context)
+
+    async def work() -> dict[str, Any]:
+        async with server.client(server.administrator) as client:
+            flushing = _Flush(
+                client=client,
+                output=context.output,
+                session=session,
+                user_id=user_id,
+                seconds=seconds,
+            )
+            return await flushing.run(wait=wait)
+
+    report = run(work())
+    if as_json:
+        context.output.document(report)
+    else:
+        context.output.record(_told(report))
+    failed = report.get("failed") or ()
+    if failed:
+        raise PartlyFailed(
+            f"{len(failed)} {'job' if len(failed) == 1 else 'jobs'} failed",
+            problems=[f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed],
+            hint="agentengine memory retry --all-failed",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flush:
+    """One promotion and the jobs that it queues; other users' background work is not its own."""
+
+    client: "MemoryServerClient"
+    output: Output
+    session: str | None
+    user_id: str | None
+    seconds: float
+    """For all of it."""
+    began: float = field(default_factory=time.monotonic)
+
+    async def run(self, *, wait: bool) -> dict[str, Any]:
+        """Promote, wait if asked to, and report on the jobs that came of it."""
+        with self.output.status("Promoting") as status:
+            before = {job["id"] for job in await self._visible()}
+            flushed = await self._promoted(status)
+            for warning in flushed.get("warnings") or ():
+                self.output.warning(warning)
+            report: dict[str, Any] = {"snapshots": flushed["snapshots"], "jobs": flushed["jobs"]}
+            if not wait:
+                return report
+            own = {job["id"] for job in await self._visible()} - before
+            await self._done(own, flushed["jobs"], status)
+        ended = [job for job in await self._visible() if job["id"] in own]
+        if flushed["jobs"] > len(ended):
+            self.output.warning(
+                f"the decisions are those of {len(ended)} of {flushed['jobs']} jobs"
+            )
+        return report | {"decisions": _decisions(ended), "failed": _failures(ended)}
+
+    async def _promoted(self, status: Status) -> "Flushed":
+        """Let the server promote in its own time, within ours; show how far it is."""
+        promotion = asyncio.ensure_future(
+            self.client.flush(
+                session_id=self.session, user_id=self.user_id, seconds=max(self._left, 0.001)
+            )
+        )
+        try:
+            while not (await asyncio.wait({promotion}, timeout=POLL_SECONDS))[0]:
+                counts = (await self.client.jobs(limit=1))["counts"]
+                spent = time.monotonic() - self.began
+                status.update(f"Promoting for {spent:.0f} s, {counts['queued']} jobs queued so far")
+            return await promotion
+        except TimeoutError as error:
+            raise await self._late("the server is still promoting") from error
+        finally:
+            promotion.cancel()
+
+    async def _done(self, own: set[str], expected: int, status: Status) -> None:
+        """Wait until none of our own jobs is queued or running, as far as they can be told."""
+        while True:
+            queued = await self.client.jobs(state="queued", limit=MANY_JOBS)
+            running = await self.client.jobs(state="running", limit=MANY_JOBS)
+            counts = queued["counts"]
+            waiting, working = _among(own, queued), _among(own, running)
+            if len(own) < expected or counts["queued"] > MANY_JOBS:  # a list does not hold them
+                waiting, working = counts["queued"], counts["running"]
+            if not waiting + working:
+                return
+            said = f"{waiting} jobs waiting, {working} running"
+            status.update("; ".join([said, *_troubles(queued, own)[:1]]))
+            if self._left <= 0:
+                raise await self._late(said)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _visible(self) -> "Sequence[JobDocument]":
+        """Return the newest jobs of those the flush can be about."""
+        found = (await self.client.jobs(limit=MANY_JOBS))["jobs"]
+        return [job for job in found if self._is_meant(job)]
+
+    def _is_meant(self, job: "JobDocument") -> bool:
+        wanted = ((self.user_id, job["user_id"]), (self.session, job.get("session_id")))
+        return job["kind"] == "extract" and all(ours in {None, theirs} for ours, theirs in wanted)
+
+    async def _late(self, said: str) -> CliError:
+        queued = await self.client.jobs(state="queued", limit=MANY_JOBS)
+        return CliError(
+            f"Not done after {self.seconds:g} s: {said}",
+            problems=_troubles(queued, None)[:5],
+            hint="The server goes on, and flushing again is harmless; see agentengine memory jobs",
+            code="TIMEOUT",
+        )
+
+    @property
+    def _left(self) -> float:
+        return self.began + self.seconds - time.monotonic()
+
+
+def _told(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the report in words."""
+    told = {"promoted": f"{report['snapshots']} snapshots", "queued": f"{report['jobs']} jobs"}
+    if "decisions" in report:
+        made = (f"{count} {action}" for action, count in report["decisions"].items())
+        told["memories"] = ", ".join(made)
+    return told
+
+
+def _among(own: set[str], found: "JobList") -> int:
+    return sum(job["id"] in own for job in found["jobs"])
+
+
+def _troubles(found: "JobList", own: set[str] | None) -> list[str]:
+    """Return why jobs that will be tried again did not succeed, each reason once."""
+    mine = (job for job in found["jobs"] if own is None or job["id"] in own)
+    return list(
+        dict.fromkeys(f"{job['error_code']}: {job['error']}" for job in mine if job["error"])
+    )
+
+
+def _decisions(jobs: "Sequence[JobDocument]") -> dict[str, int]:
+    """Count what became of the candidates the jobs extracted."""
+    counts: Counter[str] = Counter(ADD=0, UPDATE=0, REINFORCE=0)
+    for job in jobs:
+        counts.update(
+            decision["action"] for decision in (job.get("result") or {}).get("decisions", ())
+        )
+    return dict(counts)
+
+
+def _failures(jobs: "Sequence[JobDocument]") -> list[dict[str, Any]]:
+    names = ("id", "type", "user_id", "session_id", "error_code", "error")
+    return [{name: job.get(name) for name in names} for job in jobs if job["state"] == "failed"]
