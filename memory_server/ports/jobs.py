@@ -33,8 +33,9 @@ class Jobs(Protocol):
         handed out, and none while another of them runs. EMBED jobs, and jobs with no user, are
         each on their own: they wait for none and hold up none.
 
-        A job whose lease has expired at its `max_attempts`-th attempt is not handed out again:
-        it is settled as failed with the code `WORKER_DIED`.
+        A job whose lease has expired `max_attempts` times in a row is not handed out again: it
+        is settled as failed with the code `WORKER_DIED`. Attempts that a worker put back do not
+        count: how often those are made is for the worker to decide.
         """
         ...
 

@@ -110,6 +110,24 @@ class JobClaimsContract:
 
         assert (await claimed(store, max_attempts=1)).attempts == 2
 
+    async def test_attempts_that_were_put_back_do_not_count_as_deaths(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        for _ in range(9):
+            await store.jobs.retry(await claimed(store), due_at=START, code="C", reason="r")
+        await claimed(store)
+
+        assert (await claimed(store, now=EXPIRED, max_attempts=2)).attempts == 11
+        assert await claim(store, now=EXPIRED + LEASE, max_attempts=2) is None
+
+    async def test_deaths_are_counted_in_a_row(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await claimed(store)
+        again = await claimed(store, now=EXPIRED)
+        await store.jobs.retry(again, due_at=EXPIRED, code="C", reason="r")
+        await claimed(store, now=EXPIRED)
+
+        assert await claim(store, now=EXPIRED + LEASE, max_attempts=2) is not None
+
     async def test_jobs_of_other_kinds_are_not_given_up(self, store: Store) -> None:
         await store.jobs.enqueue([job := a_job()])
         await claimed(store)

@@ -44,6 +44,8 @@ class Entry:
     due: datetime = START
     claim: tuple[str | None, int] = (None, 0)
     """Who claimed it last, and at which attempt."""
+    lost: int = 0
+    """Leases before this one that expired in a row."""
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Queue:
     def give_up(self) -> None:
         """Fail what was handed out often enough and not heard of again."""
         for one in self.entries:
-            if one.state == "running" and one.due <= self.now and one.claim[1] >= ATTEMPTS:
+            if one.state == "running" and one.due <= self.now and one.lost + 1 >= ATTEMPTS:
                 one.state = "failed"
 
     def entry(self, job_id: str) -> Entry:
@@ -148,6 +150,7 @@ class JobOrderContract:
         assert (job.id in allowed) if job else not allowed
         if job is not None:
             entry = queue.entry(job.id)
+            entry.lost = entry.lost + 1 if entry.state == "running" else 0
             entry.state, entry.due = "running", queue.now + LEASE
             entry.claim = (job.lease_owner, job.attempts)
             queue.served.append(job.user_id or "")

@@ -20,7 +20,7 @@ WORKER_DIED = "WORKER_DIED"
 """The code of a job that was given up because none of its workers settled it."""
 
 _DIED = (
-    "handed out {} times, and no worker was heard of again before its lease expired: see the "
+    "handed out {} times in a row to a worker that was not heard of again: see the "
     "log for what ended the server then, and queue the job again when that is mended"
 )
 

@@ -10,11 +10,11 @@ INSERT INTO jobs (
 ) ON CONFLICT (project_id, key) DO NOTHING;
 
 -- name: abandon
--- Give up jobs that were handed out often enough, and whose workers were heard of no more.
+-- Give up jobs that were handed out often enough to workers that were heard of no more.
 UPDATE jobs SET
     state = 'failed', finished_at = :now, lease_owner = NULL, lease_until = NULL,
     error_code = :code, error = :reason
-WHERE state = 'running' AND lease_until <= :now AND attempts >= :max_attempts
+WHERE state = 'running' AND lease_until <= :now AND lost + 1 >= :max_attempts
     AND kind IN (SELECT value FROM json_each(:kinds));
 
 -- name: next
@@ -34,7 +34,8 @@ LIMIT 1;
 -- name: claim
 -- Hand a job out and count the attempt.
 UPDATE jobs SET
-    state = 'running', attempts = attempts + 1, lease_owner = :worker, lease_until = :lease_until
+    state = 'running', attempts = attempts + 1, lease_owner = :worker, lease_until = :lease_until,
+    lost = CASE state WHEN 'running' THEN lost + 1 ELSE 0 END
 WHERE seq = :seq RETURNING *;
 
 -- name: served

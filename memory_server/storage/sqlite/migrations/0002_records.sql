@@ -54,7 +54,8 @@ CREATE INDEX snapshots_age ON snapshots (created_at);
 
 -- `seq` keeps the order of arrival. Of the unfinished jobs of one `queue` of one `owner` only the
 -- oldest may run. The owner stands for the user, or for none; the queue for kind and payload
--- type. Jobs that wait for no other have a queue each.
+-- type. Jobs that wait for no other have a queue each. `lost` counts the leases before this one
+-- that expired in a row.
 CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
@@ -70,6 +71,7 @@ CREATE TABLE jobs (
     due_at INTEGER NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
+    lost INTEGER NOT NULL DEFAULT 0,
     lease_owner TEXT,
     lease_until INTEGER,
     progress TEXT NOT NULL,
