@@ -37,7 +37,7 @@ class SessionState:
     session_id: str
     last_seq: int
     promoted_seq: int
-    """The last turn that is part of a snapshot; 0 when none is."""
+    """The number up to which nothing waits; 0 when nothing was promoted yet."""
     last_activity: datetime
 
     @property

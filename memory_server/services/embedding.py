@@ -37,7 +37,7 @@ class LateEmbedding:
     async def sweep(self, project_id: str) -> int:
         """Queue one job for each memory that has no vector; return how many were queued.
 
-        A text that cannot be embedded is not tried again unless it changes. A job that failed
+        A text that cannot be embedded is not tried again while its job is kept. A job that failed
         for another reason is queued again after an hour.
         """
         return await self._queue_missing(project_id) + await self._queue_failed(project_id)

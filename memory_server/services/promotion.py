@@ -225,7 +225,7 @@ class Promotion:
             try:
                 await self._store.snapshots.promote(snapshot, work)
             except AlreadyPromoted:
-                logger.info("session %s was promoted by another server", session.session_id)
+                logger.debug("session %s was promoted meanwhile", session.session_id)
                 break
             self._on_queued()
             self._vectors.forget(run.turns)
