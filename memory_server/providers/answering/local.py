@@ -1,23 +1,18 @@
 """Answers from memory alone, without a model."""
 
-import re
 from collections.abc import AsyncIterator, Sequence
 
 from memory_server.domain.chunk import Chunk, Source
-from memory_server.domain.turn import Role, Turn
+from memory_server.domain.turn import Turn
 from memory_server.ports.answerer import Answerer
-from memory_server.providers.answering.matching import best
+from memory_server.providers.answering import forgetting, quoting
+from memory_server.providers.answering.matching import Match, best
+from memory_server.providers.answering.phrases import Phrases, phrases_for
+from memory_server.providers.extraction.rules.acts import SMALL_TALK, Act, act_of
+from memory_server.providers.extraction.rules.sentences import split
 
-NOTHING_KNOWN = "I have nothing in memory about that."
-NOTED = "Noted."
-_ASKING = re.compile(
-    r"\?\s*$|^\s*¿|^\s*(?:(?:please|hey|hi|ok|so|and|por favor),?\s+)*(?:what|what's|when|where"
-    r"|which"
-    r"|who|whom|whose|why|how|do|does|did|is|are|am|was|were|can|could|should|tell|remind|list|show"
-    r"|give|recall|find|book|plan|suggest|recommend|help|qué|que|dónde|donde|cuándo|cuando|cómo"
-    r"|quién|cuál|cuáles|cuánto|cuántos|dime|recuérdame|muéstrame)\b",
-    re.IGNORECASE,
-)
+_MAX_CHARACTERS = 4000
+"""Of the message; what it asks stands there."""
 
 
 class LocalAnswerer(Answerer):
@@ -30,29 +25,72 @@ class LocalAnswerer(Answerer):
     async def answer(
         self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
     ) -> AsyncIterator[str]:
-        yield _answer(message, chunks, recent)
-
-
-def is_asking(message: str) -> bool:
-    """Whether the message wants an answer, rather than telling something."""
-    return bool(_ASKING.search(message))
+        yield _answer(message[:_MAX_CHARACTERS], chunks, recent)
 
 
 def _answer(message: str, chunks: Sequence[Chunk], recent: Sequence[Turn]) -> str:
-    if not is_asking(message):
-        return NOTED
-    said = [turn.content for turn in reversed(recent) if turn.role is Role.USER]
-    told = best(message, (text for text in said if not is_asking(text)), limit=1)
-    facts = best(message, (c.content for c in chunks if c.source is not Source.EPISODIC))
+    phrases = phrases_for(message)
+    said = split(message)
+    forgotten = quoting.forget_requests(recent)
+    told = list(quoting.told_of_late(recent, forgotten))
+    for sentence in said:
+        if act_of(sentence) is Act.FORGET:
+            return _forgetting(sentence, chunks, told, phrases)
+    question = " ".join(sentence for sentence in said if quoting.wants_answer(sentence))
+    if question:
+        kept = [
+            chunk
+            for chunk in chunks
+            if not any(each.covers(chunk.content, chunk.timestamp) for each in forgotten)
+        ]
+        return _quoted(question, kept, [*quoting.stated(message), *told], phrases)
+    return _acknowledged(said, phrases)
+
+
+def _forgetting(
+    request: str, chunks: Sequence[Chunk], told: Sequence[str], phrases: Phrases
+) -> str:
+    if forgetting.is_everything(request):
+        return f"{phrases.forget_what} {phrases.erase}"
+    fact = forgetting.named_fact(request, chunks, told)
+    return phrases.will_forget.format(_closed(fact)) if fact else phrases.forget_what
+
+
+def _acknowledged(said: Sequence[str], phrases: Phrases) -> str:
+    """Note what was stated; what only greets or thanks is answered in kind."""
+    acts = [act_of(sentence) for sentence in said]
+    if acts and all(act in SMALL_TALK for act in acts):
+        return phrases.small_talk[acts[0]]
+    return phrases.noted
+
+
+def _quoted(question: str, chunks: Sequence[Chunk], told: Sequence[str], phrases: Phrases) -> str:
+    facts = best(question, (c.content for c in chunks if c.source is not Source.EPISODIC))
+    newest = best(question, told, limit=1)
     # What was said last has the last word: no memory may have been made of it yet.
-    if told and (not facts or told[0].cover >= facts[0].cover):
-        return f'From memory, you said: "{told[0].sentence}"'
+    if newest and (not facts or newest[0].cover >= facts[0].cover):
+        return phrases.you_said.format(newest[0].sentence)
+    if facts:
+        return phrases.known.format(_joined(facts))
     # An episode keeps what was said then; a fact is kept up to date.
-    known = facts or best(message, (c.content for c in chunks if c.source is Source.EPISODIC))
-    if known:
-        return "From memory: " + " ".join(_closed(match.sentence) for match in known)
-    return NOTHING_KNOWN
+    return _from_episodes(question, chunks, phrases)
+
+
+def _from_episodes(question: str, chunks: Sequence[Chunk], phrases: Phrases) -> str:
+    episodes = (chunk.content for chunk in chunks if chunk.source is Source.EPISODIC)
+    quotes = {quote.text: quote for quote in quoting.of_episodes(episodes)}
+    found = best(question, quotes, limit=1)
+    if not found:
+        return phrases.nothing_known
+    quote = quotes[found[0].sentence]
+    if quote.is_own:
+        return phrases.you_said.format(quote.text)
+    return phrases.known.format(_closed(quote.shown))
+
+
+def _joined(matches: Sequence[Match]) -> str:
+    return " ".join(_closed(match.sentence) for match in matches)
 
 
 def _closed(sentence: str) -> str:
-    return sentence if sentence[-1] in ".!?…\"'”" else sentence + "."
+    return sentence if sentence[-1] in ".!?…\"'”»" else sentence + "."

@@ -1,6 +1,7 @@
-"""Which remembered sentence speaks to a question, by words alone."""
+"""Which remembered sentence speaks to a question, by words alone, in English and Spanish."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,27 +10,51 @@ _STOP = frozenset(
     "a am an and are as at be been but by can could did do does for from had has have how i i'm "
     "in is it its me my of on or our out she so that the their them they this to us was we were "
     "what what's when where which who whom whose why will with would you your user user's tell "
-    "about know remember any please usually always often many much there he his her said de el la "
-    "los las un una y en que es mi me se por para con qué dónde cuándo cómo quién cuál cuáles su "
-    "lo al del usuario".split()
+    "about know remember any please usually always often many much there he his her said now "
+    "currently forget delete erase remove "
+    "de el la los las un una unos unas y e o a en que es mi mis tu tus me te se le por para con "
+    "qué dónde cuándo cómo quién quiénes cuál cuáles cuánto cuánta cuántos cuántas donde cuando "
+    "como quien cual cuales cuantos cuantas su sus lo al del usuario soy eres era fui fue "
+    "tengo tienes tiene tenemos tener hay ahora actualmente ya hoy siempre normalmente desde yo "
+    "dime recuerda recuérdame sabes acuerdas favor estoy estás está dijo olvida olvídate borra "
+    "elimina come comes alguna alguno algún algunas algunos".split()
 )
 _RELATED = (
-    ("job", "work", "workplace", "employer", "occupation", "profession"),
-    ("live", "home", "residence", "move", "city", "based"),
-    ("airport", "fly", "depart"),
-    ("name", "call"),
-    ("pet", "dog", "cat"),
-    ("like", "love", "enjoy", "prefer", "favourite", "favorite"),
-    ("dislike", "hate"),
-    ("born", "birthday", "age", "old"),
-    ("allergic", "allergy", "allergie"),
-    ("eat", "diet", "food", "vegetarian", "vegan"),
-    ("vivir", "vivo", "vive", "casa"),
-    ("trabajo", "trabaja", "trabajar"),
+    "work job workplace employer occupation profession trabajo trabaja trabajas trabajar "
+    "trabajando empleo profesion dedico dedica dedicas",
+    "live home residence move city based address vivo vives vive vivir viviendo casa resido reside "
+    "ciudad mudo mude direccion",
+    "airport fly depart vuelo vuelas vuela volar aeropuerto",
+    "name call llamo llamas llama llaman nombre",
+    "like love enjoy prefer favourite favorite gusta gustan gustar encanta encantan prefiero "
+    "prefieres prefiere favorito favorita",
+    "dislike hate odio odias odia",
+    "born birthday age old naci nacio naciste cumpleanos",
+    "allergic allergy allergie alergia alergico alergica",
+    "eat diet food vegetarian vegan comer dieta",
+    "speak language hablo hablas habla hablar idioma",
+    "smoke fumo fumas fuma fumar",
+    "drink bebo bebes bebe beber tomo tomas toma",
+    "study estudio estudias estudia estudiar",
+    "ano edad",
 )
-_GROUP = {word: group[0] for group in _RELATED for word in group}
-
-
+_GROUP = {word: group[0] for group in map(str.split, _RELATED) for word in group}
+_KINDS = {
+    "pet": frozenset(("dog", "cat", "perr", "gat", "mascot", "rabbit", "parrot")),
+    "mascot": frozenset(("dog", "cat", "perr", "gat", "pet", "conej", "lor")),
+}
+"""Words that hold for others too: who asks about pets is answered with a dog, not vice versa."""
+_TURNS = tuple(
+    (re.compile(words), token)
+    for words, token in (
+        (r"\bwhere (?:am|are|is|'s) [^\W\d]\w*(?: originally)? from\b", "from"),
+        (r"\bwhere do(?:es)? \w+ come from\b", "from"),
+        (r"\b(?:is|am|comes?|came) (?:originally )?from\b", "from"),
+        (r"\bde d[oó]nde (?:soy|eres|es)\b|\b(?:es|soy) de \S", "from"),
+        (r"\bwho am i\b|\bqui[eé]n soy\b", "name"),
+    )
+)
+"""Turns of phrase that tell something though each of their words tells nothing."""
 ENOUGH = 0.5
 """The share of the question's telling words above which a sentence speaks to it."""
 
@@ -53,8 +78,8 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
         return ()
     found: dict[str, float] = {}
     for text in texts:
-        for sentence in _sentences(text):
-            cover = len(wanted & telling_words(sentence)) / len(wanted)
+        for sentence in sentences(text):
+            cover = len(wanted & _held(sentence)) / len(wanted)
             if cover > ENOUGH:
                 found.setdefault(sentence, cover)
     ranked = sorted(found.items(), key=lambda item: -item[1])[:limit]
@@ -63,22 +88,38 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
 
 def telling_words(text: str) -> frozenset[str]:
     """Return the words that carry meaning, reduced to a common form."""
-    words = _WORD.findall(text.casefold().replace("\u2019", "'"))
-    return frozenset(_common_form(word) for word in words if word not in _STOP)
+    folded = text.casefold().replace("\u2019", "'")
+    words = (_common_form(word) for word in _WORD.findall(folded) if word not in _STOP)
+    turns = (token for turn, token in _TURNS if turn.search(folded))
+    return frozenset((*words, *turns))
 
 
-def _common_form(word: str) -> str:
-    word = re.sub(r"'s$", "", word)
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 - len(instead):
-            word = word.removesuffix(ending) + instead
-            break
-    stem = re.sub(r"(?<=[^\W\d_]{3})e$", "", word)
-    return _GROUP.get(word) or _GROUP.get(stem) or _GROUP.get(stem + "e") or stem
-
-
-def _sentences(text: str) -> list[str]:
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text that is shown, line by line."""
     parts = re.split(
         r"\n+|(?<=[.!?])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)\s+(?=[\"'¿¡A-Z0-9ÁÉÍÓÚÑ])", text
     )
     return [part.strip() for part in parts if part.strip()]
+
+
+def _held(sentence: str) -> frozenset[str]:
+    words = telling_words(sentence)
+    return words.union(kind for kind, members in _KINDS.items() if members & words)
+
+
+def _common_form(word: str) -> str:
+    word = _without_accents(re.sub(r"'s$", "", word))
+    if word in _GROUP:
+        return _GROUP[word]
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 - len(instead):
+            word = word.removesuffix(ending) + instead
+            break
+    stem = re.sub(r"(?<=[^\W\d_]{3})[eoa]$", "", word)
+    return _GROUP.get(word) or _GROUP.get(stem) or _GROUP.get(stem + "e") or stem
+
+
+def _without_accents(word: str) -> str:
+    """Return the word as it is often typed: `alergico` for `alérgico`."""
+    parts = unicodedata.normalize("NFD", word)
+    return "".join(part for part in parts if not unicodedata.combining(part))
