@@ -18,6 +18,7 @@ from agentengine_cli.commands.log_options import (
 from agentengine_cli.commands.memory import (
     LocalModelsOption,
     PortOption,
+    TimeoutOption,
     check_compatible,
     load,
 )
@@ -27,6 +28,7 @@ from agentengine_cli.control import environment
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.status import State, Status
+from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.output import Output
@@ -50,6 +52,7 @@ def up(
     every: AllOption = False,
     local_models: LocalModelsOption = False,
     port: PortOption = None,
+    timeout: TimeoutOption = "5m",
     headless: Annotated[bool, typer.Option("--headless", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,7 +66,12 @@ def up(
     check_compatible(plane, loaded)
     for warning in loaded.warnings:
         output.warning(str(warning))
-    request = ApplyRequest(wait=True, local_models=local_models, port=port)
+    request = ApplyRequest(
+        wait=True,
+        local_models=local_models,
+        port=port,
+        wait_seconds=parse_seconds(timeout, option="--timeout"),
+    )
     with working(ctx, "starting") as report:
         applied = plane.up(loaded, request, report)
     _show_running(ctx, applied.status)
@@ -84,7 +92,9 @@ def status(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = F
         output.document(document)
         return
     output.result(f"status: {document['status']}")
-    output.table(document["services"], columns=("name", "status", "url"))
+    notes = {"oe": "the same process"}
+    rows = [{**service, "note": notes.get(service["name"], "")} for service in document["services"]]
+    output.table(rows, columns=("name", "status", "url", "note"))
     for warning in found.warnings:
         output.warning(warning)
 
@@ -183,7 +193,10 @@ def _show_deleted(output: Output, paths: Sequence[Path]) -> None:
 
 
 def _meaning(name: str) -> str:
-    meanings = {"data": "every turn and memory", "owner-token": "a new one is made"}
+    meanings = {
+        "data": "every turn, memory and service account",
+        "owner-token": "a new one is made",
+    }
     return f" ({meanings[name]})" if name in meanings else ""
 
 
@@ -195,6 +208,7 @@ def stack_document(status: Status) -> dict[str, Any]:
         for name in SERVICES
     ]
     words = {State.READY: "running", State.STARTING: "starting", State.BLOCKED: "degraded"}
+    words[State.NOT_RESPONDING] = "degraded"
     return {
         "schema_version": 1,
         "status": words.get(status.state, "stopped"),

@@ -16,10 +16,12 @@ from agentengine_cli.commands.targeting import (
     working,
 )
 from agentengine_cli.context import current
+from agentengine_cli.control.drift import drift
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import Applied, ControlPlane
 from agentengine_cli.control.report import status_document, status_lines
-from agentengine_cli.control.status import State, Status
+from agentengine_cli.control.status import ConfigMark, State, Status
+from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.output import Output
@@ -48,6 +50,9 @@ LocalModelsOption = Annotated[
 ]
 
 
+TimeoutOption = Annotated[
+    str, typer.Option("--timeout", metavar="SPAN", help="How long to wait for readiness.")
+]
 SHORT_DIGEST = 12
 
 
@@ -127,6 +132,7 @@ def apply(
     upgrade: Annotated[bool, typer.Option("--upgrade", help="Run the installed version.")] = False,
     local_models: LocalModelsOption = False,
     port: PortOption = None,
+    timeout: TimeoutOption = "5m",
     context: ContextOption = None,
     base_url: BaseUrlOption = None,
     org_id: OrgIdOption = None,
@@ -146,10 +152,15 @@ def apply(
         local_models=local_models,
         port=port,
         dry_run=dry_run,
+        wait_seconds=parse_seconds(timeout, option="--timeout"),
     )
+    stored = plane.state.stored()
+    edited = drift(plane.stack, ConfigMark(digest=stored.digest, at=None) if stored else None)
+    if edited is not None:  # first, because the apply may fail for what was mended in the file
+        output.warning(edited)
     with working(ctx, "applying") as report:
         applied = plane.apply(request, report)
-    _show_applied(output, applied, dry_run=dry_run)
+    _show_applied(output, applied, dry_run=dry_run, told=edited)
 
 
 @app.command()
@@ -169,15 +180,16 @@ def status(
     show_status(output, targeted_plane(ctx, options).status())
 
 
-def show_status(output: Output, status: Status) -> None:
-    """Show the state first, then what deserves attention."""
+def show_status(output: Output, status: Status, *, told: str | None = None) -> None:
+    """Show the state first, then what deserves attention and was not told yet."""
     if output.as_json:
         output.document(status_document(status))
         return
     for line in status_lines(status):
         output.result(line)
     for warning in status.warnings:
-        output.warning(warning)
+        if warning != told:
+            output.warning(warning)
 
 
 def load(path: Path) -> ProjectConfig:
@@ -242,7 +254,9 @@ def _texts_of(error: InvalidProjectConfig) -> list[str]:
     return [str(problem) for problem in error.details.get("problems", ())]
 
 
-def _show_applied(output: Output, applied: Applied, *, dry_run: bool) -> None:
+def _show_applied(
+    output: Output, applied: Applied, *, dry_run: bool, told: str | None = None
+) -> None:
     status = applied.status
     if output.as_json:
         document: dict[str, Any] = {"dry_run": dry_run, "changed": bool(applied.reasons)}
@@ -252,13 +266,14 @@ def _show_applied(output: Output, applied: Applied, *, dry_run: bool) -> None:
     for note in applied.notes:
         output.result(note)
     if dry_run:
-        would = "would start the server: " + "; ".join(applied.reasons)
+        verb = "restart" if status.state.is_running else "start"
+        would = f"would {verb} the server: " + "; ".join(applied.reasons)
         output.result(would if applied.reasons else "would change nothing")
         output.result(f"version: {status.body.get('version') or '-'}")
         return
     if not applied.reasons:
         output.result("nothing to apply: the configuration is applied already")
-    show_status(output, status)
+    show_status(output, status, told=told)
     if status.state is not State.READY:
         output.hint("See how it goes on: agentengine memory status")
 

@@ -78,7 +78,14 @@ def working(ctx: typer.Context, text: str) -> Iterator[Report]:
     output = current(ctx).output
     try:
         with output.status(f"Memory: {text}") as spinner:
-            yield lambda news: spinner.update(f"Memory: {news}")
+
+            def heard(news: str) -> None:
+                if news.startswith("blocked: "):  # what somebody may have to mend, so at once
+                    output.note(f"Memory: {news}")
+                    news = "blocked, waiting"
+                spinner.update(f"Memory: {news}")
+
+            yield heard
     except KeyboardInterrupt:
         output.note("The memory server was left as it is; see: agentengine memory status")
         raise

@@ -9,6 +9,8 @@ import psutil
 from agentengine_cli.errors import CliError
 
 HOST = "127.0.0.1"
+USUAL_PORT = 8080
+"""A first server takes it if it can, because examples and clients assume it."""
 
 
 class PortTaken(CliError):
@@ -62,10 +64,9 @@ def check(pinned: int | None) -> None:
 
 
 def choose(*, pinned: int | None, recorded: int | None) -> int:
-    """Return the port to use: the pinned one, else the last one while it is free, else any."""
+    """Return the port to use: the pinned one, else the last one (8080 at first), else any."""
     check(pinned)
     if pinned is not None:
         return pinned
-    if recorded is not None and is_free(recorded):
-        return recorded
-    return free_port()
+    wanted = USUAL_PORT if recorded is None else recorded
+    return wanted if is_free(wanted) else free_port()

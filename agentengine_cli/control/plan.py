@@ -39,6 +39,8 @@ class ApplyRequest:
     local_models: bool = False
     port: int | None = None
     dry_run: bool = False
+    wait_seconds: float = 300.0
+    """How long `wait` waits for readiness."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

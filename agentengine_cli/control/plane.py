@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentengine_cli.control import addresses, environment, plan, readiness
 from agentengine_cli.control.clock import Clock, SystemClock
+from agentengine_cli.control.drift import drift
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
 from agentengine_cli.control.plan import ApplyRequest, Wanted
@@ -24,7 +25,7 @@ from memory_server import project_config
 from memory_server.project_config import ProjectConfig
 
 WAIT_SECONDS = 300.0
-"""How long `--wait` waits for readiness."""
+"""How long a restart waits for readiness."""
 GLANCE_SECONDS = 10.0
 """How long a start is watched when nobody asked to wait."""
 
@@ -82,10 +83,17 @@ class ControlPlane:
         return SecretStore(self.state, self.clock)
 
     def store(self, loaded: ProjectConfig) -> StoredConfig:
-        """Keep a validated configuration for the next apply; nothing is restarted."""
+        """Keep a validated configuration for the next apply; nothing is restarted.
+
+        What is stored already stays as it was, its time too.
+        """
+        before = self.state.stored()
+        digest = project_config.digest(loaded.memory)
+        if before is not None and (before.digest, before.source) == (digest, str(loaded.path)):
+            return before
         stored = StoredConfig(
             document=loaded.memory,
-            digest=project_config.digest(loaded.memory),
+            digest=digest,
             at=self._now(),
             source=str(loaded.path),
         )
@@ -96,9 +104,19 @@ class ControlPlane:
     def status(self) -> Status:
         """Say what is true now; changes nothing."""
         found = observe(self.state, prober=self.prober, clock=self.clock)
+        if (edited := drift(self.stack, found.stored)) is not None:
+            found = replace(found, warnings=[*found.warnings, edited])
         if found.record is None or not found.state.is_running:
             return found
-        return replace(found, warnings=[*found.warnings, *self._about_keys(found.record)])
+        warnings = [*found.warnings, *self._about_keys(found.record)]
+        return replace(found, warnings=warnings, jobs=self._jobs(found))
+
+    def _jobs(self, found: Status) -> Mapping[str, int] | None:
+        """Return how much background work there is, if the server tells."""
+        if found.record is None or not found.body or not self.state.owner_token.exists():
+            return None
+        token = self.state.owner_token.read_text(encoding="utf-8").strip()
+        return readiness.queue_counts(found.record, token)
 
     def apply(self, request: ApplyRequest, report: Report = _silent) -> Applied:
         """Deliver the stored configuration and run a server with it.
@@ -117,9 +135,7 @@ class ControlPlane:
 
     def up(self, loaded: ProjectConfig, request: ApplyRequest, report: Report = _silent) -> Applied:
         """Store a validated configuration and apply it; see `apply`."""
-        stored = self.state.stored()
-        if stored is None or stored.digest != project_config.digest(loaded.memory):
-            self.store(loaded)
+        self.store(loaded)
         return self.apply(request, report)
 
     def restart(self, report: Report = _silent) -> Status:
@@ -154,11 +170,13 @@ class ControlPlane:
             return self._stop(report)
 
     def clean(self, report: Report = _silent) -> Sequence[Path]:
-        """Stop the server and delete the store, the logs and what was delivered."""
+        """Stop the server and delete the store, the logs and what was delivered; keep the port."""
         if not self.state.path.exists():
             return []
         with self.state.operation(self.clock):
             self._stop(report)
+            if record := self.state.server():
+                self.state.keep_port(record.port)
             gone = self.state.removable()
             for path in gone:
                 with refusing_clearly(path):
@@ -214,9 +232,9 @@ class ControlPlane:
         outcome = rollout.run(
             delivery,
             port=lambda: self._port(port),
-            seconds=WAIT_SECONDS if request.wait else GLANCE_SECONDS,
+            seconds=request.wait_seconds if request.wait else GLANCE_SECONDS,
         )
-        status = self._ready(outcome) if request.wait else self.status()
+        status = self._ready(outcome, request.wait_seconds) if request.wait else self.status()
         return Applied(status=status, reasons=reasons, notes=notes)
 
     def _delivery(self, previous: Delivery | None, request: ApplyRequest) -> Delivery:
@@ -237,18 +255,25 @@ class ControlPlane:
         """Return the state of a server that is left alone, ready if that was asked for."""
         if not request.wait or status.state is State.READY or status.record is None:
             return status
-        return self._ready(self._server.watch(status.record, seconds=WAIT_SECONDS, report=report))
+        seconds = request.wait_seconds
+        outcome = self._server.watch(status.record, seconds=seconds, report=report)
+        return self._ready(outcome, seconds)
 
-    def _ready(self, outcome: Outcome) -> Status:
+    def _ready(self, outcome: Outcome, seconds: float = WAIT_SECONDS) -> Status:
         if outcome.is_ready:
             return self.status()
         if not outcome.is_alive:
             raise StartFailed(
                 f"The memory server ended{ending(self._server, outcome)}.", hint=LOG_HINT
             )
+        reason = describe(outcome.answer)
+        if outcome.answer.is_hopeless:
+            raise NotReady(
+                f"The memory server cannot become ready by waiting: {reason}",
+                hint="It keeps running. Mend the cause, then: agentengine memory apply --wait",
+            )
         raise NotReady(
-            f"The memory server is not ready after {WAIT_SECONDS:g} seconds: "
-            f"{describe(outcome.answer)}",
+            f"The memory server is not ready after {seconds:g} seconds: {reason}",
             hint="It keeps running; see: agentengine memory status",
         )
 
@@ -317,7 +342,8 @@ class ControlPlane:
 
     def _port(self, pinned: int | None) -> int:
         record = self.state.server()
-        return addresses.choose(pinned=pinned, recorded=record.port if record else None)
+        recorded = record.port if record else self.state.kept_port()
+        return addresses.choose(pinned=pinned, recorded=recorded)
 
     def _now(self) -> str:
         return self.clock.now().isoformat(timespec="seconds")

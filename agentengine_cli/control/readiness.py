@@ -12,6 +12,22 @@ from agentengine_cli.control.state import ServerRecord
 
 TIMEOUT_SECONDS = 2.0
 LARGEST_ANSWER = 1024 * 1024
+QUEUE_PATH = "/api/v1/projects/local/memory/worker/queueStats"
+QUEUE_STATES = ("queued", "running", "failed")
+
+
+LASTING_CODES = frozenset({"KEY_MISSING", "PROVIDER_MISSING", "WRONG_DIMENSION"})
+LASTING_SIGNS = (
+    "no key for",
+    "cannot be loaded",
+    "is not installed",
+    "is not the file this version",
+    "There is no local embedding model",
+    "needs a processor",
+    "Make the two agree",
+    "dimensions, but",
+)
+"""How the server words what a person has to mend, where it gives no code."""
 
 
 class Voice(StrEnum):
@@ -32,6 +48,16 @@ class Answer:
     blocked_on: Sequence[str] = ()
     body: Mapping[str, Any] = field(default_factory=dict)
     """The whole document; empty unless the server is ours."""
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it is blocked on something that waiting does not change."""
+        if self.status != "blocked":
+            return False
+        parts = (self.body.get(name) for name in ("embedding", "extraction"))
+        codes = {part.get("code") for part in parts if isinstance(part, dict)}
+        told = any(sign in reason for sign in LASTING_SIGNS for reason in self.blocked_on)
+        return told or not codes.isdisjoint(LASTING_CODES)
 
     @property
     def is_ready(self) -> bool:
@@ -68,6 +94,20 @@ def vectors(body: Mapping[str, Any]) -> int | None:
     search = body.get("search")
     count = search.get("vectors") if isinstance(search, dict) else None
     return count if isinstance(count, int) else None
+
+
+def queue_counts(record: ServerRecord, token: str) -> Mapping[str, int] | None:
+    """Return how many jobs are queued, running and failed, if the server says so."""
+    connection = HTTPConnection(HOST, record.port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", QUEUE_PATH, headers={"Authorization": f"Bearer {token}"})
+        found = json.loads(connection.getresponse().read(LARGEST_ANSWER))
+    except (OSError, HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    counts = {name: found.get(name) for name in QUEUE_STATES} if isinstance(found, dict) else {}
+    return {name: count for name, count in counts.items() if type(count) is int} or None
 
 
 def interpret(text: str | bytes, instance_id: str) -> Answer:

@@ -1,12 +1,13 @@
 """A status as a document for programs and as lines for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.control.status import ConfigMark, State, Status
 
 PROJECT = "local"
+KIBI = 1024
 
 
 def status_document(status: Status) -> dict[str, Any]:
@@ -23,6 +24,7 @@ def status_document(status: Status) -> dict[str, Any]:
         "embedding": body.get("embedding"),
         "extraction": body.get("extraction"),
         "version": body.get("version"),
+        "jobs": dict(status.jobs) if status.jobs is not None else None,
         "config": {
             "stored": _mark(status.stored),
             "applied": _mark(status.applied),
@@ -39,9 +41,9 @@ def _mark(mark: ConfigMark | None) -> dict[str, str | None] | None:
 def status_lines(status: Status) -> Iterator[str]:
     """Yield the lines of `memory status`, the state first."""
     yield f"state: {status.state}"
-    label = "waiting for" if status.state is State.STARTING else "blocked on"
+    labels = {State.STARTING: "waiting for: ", State.NOT_RESPONDING: ""}
     for reason in status.blocked_on:
-        yield f"{label}: {reason}"
+        yield f"{labels.get(status.state, 'blocked on: ')}{reason}"
     if status.url:
         yield f"url: {status.url}"
         yield f"pid: {status.pid}"
@@ -53,10 +55,13 @@ def status_lines(status: Status) -> Iterator[str]:
     for name in ("embedding", "extraction", "store", "search"):
         if told := _told(status.body.get(name)):
             yield f"{name}: {told}"
+    if status.jobs is not None:
+        yield f"jobs: {_work(status.jobs)}"
 
 
 def _past(record: ServerRecord) -> str:
-    return f"last run: started {record.started_at}, ended {record.stopped_at or 'unknown when'}"
+    end = f"ended {record.stopped_at}" if record.stopped_at else "end time unknown"
+    return f"last run: started {record.started_at}, {end}"
 
 
 def _config(status: Status) -> str:
@@ -75,5 +80,33 @@ def _told(part: object) -> str:
     """Write a part of the readiness document in one line."""
     if not isinstance(part, dict):
         return str(part) if part else ""
-    shown = {name: value for name, value in part.items() if value not in (None, "", [], {})}
-    return ", ".join(f"{name}={value}" for name, value in shown.items())
+    shown = (
+        f"{name.removesuffix('_bytes')}={_written(name, value)}"
+        for name, value in part.items()
+        if value not in (None, "", {})
+    )
+    return ", ".join(shown)
+
+
+def _written(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, int) and name.endswith("_bytes"):
+        return _size(value)
+    return str(value)
+
+
+def _size(count: float) -> str:
+    """Return a number of bytes as people say it."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < KIBI:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= KIBI
+    return f"{count:.1f} GiB"
+
+
+def _work(jobs: Mapping[str, int]) -> str:
+    told = ", ".join(f"{count} {state}" for state, count in jobs.items())
+    return f"{told}; agentengine memory jobs --failed" if jobs.get("failed") else told

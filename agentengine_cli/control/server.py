@@ -97,7 +97,8 @@ class Server:
     ) -> Outcome:
         """Wait until it is ready, has ended, or the time is over.
 
-        `blocked_seconds`: how long one and the same blocking reason is waited out.
+        A cause that waiting cannot change is not waited out. `blocked_seconds`: how long
+        one and the same blocking reason is waited out.
         """
         now = self.clock.monotonic
         deadline, pause, said, said_at = now() + seconds, FIRST_POLL_SECONDS, "", now()
@@ -107,7 +108,10 @@ class Server:
                 said, said_at = saying, now()
                 report(saying)
             is_stuck = answer.status == "blocked" and now() - said_at >= blocked_seconds
-            if answer.is_ready or is_stuck or now() >= deadline:
+            if answer.is_ready and record.ready_at is None:
+                record = replace(record, ready_at=self.clock.now().isoformat())
+                self.state.record_server(record)
+            if answer.is_ready or answer.is_hopeless or is_stuck or now() >= deadline:
                 return Outcome(record=record, is_alive=True, answer=answer)
             self.clock.sleep(pause)
             pause = min(pause * 1.5, SLOWEST_POLL_SECONDS)

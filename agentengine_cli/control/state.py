@@ -3,6 +3,7 @@
 stored.json      the `memory:` document of the last configure, its digest and time
 delivered.json   the plain `memory:` mapping the server reads when it starts
 delivery.json    when that was delivered, and how
+port.json        the port of a server that was removed, for the next one
 server.json      the process last started: pid, start time, address, what it was started with
 secrets.json     see secrets.py
 owner-token      proves to the server that a caller may administer it; made once
@@ -72,6 +73,8 @@ class ServerRecord:
     local_models: bool = False
     environment_digest: str | None = None
     """Tells whether keys or `.env` values changed since; reveals none of them."""
+    ready_at: str | None = None
+    """When it was first seen to be ready."""
     stopped_at: str | None = None
     """Set when it was stopped on purpose, or seen to end by itself."""
     exit_code: int | None = None
@@ -200,6 +203,15 @@ class StateDirectory:
     def record_server(self, record: ServerRecord) -> None:
         """Replace the record of the process last started."""
         write_json(self.path / "server.json", asdict(record))
+
+    def keep_port(self, port: int) -> None:
+        """Remember the port beyond the removal of everything else."""
+        write_json(self.path / "port.json", {"port": port})
+
+    def kept_port(self) -> int | None:
+        """Return the port of a server that was removed."""
+        port = (read_json(self.path / "port.json") or {}).get("port")
+        return port if isinstance(port, int) else None
 
     def record_end(self, record: ServerRecord, *, at: datetime, exit_code: int | None) -> None:
         """Write down that the process ended by itself."""

@@ -26,13 +26,14 @@ class State(StrEnum):
     STARTING = "starting"
     BLOCKED = "blocked"
     STOPPED = "stopped"
+    NOT_RESPONDING = "not_responding"
     CRASHED = "crashed"
     NOT_PROVISIONED = "not_provisioned"
 
     @property
     def is_running(self) -> bool:
         """Whether a process of ours is alive."""
-        return self in {State.READY, State.STARTING, State.BLOCKED}
+        return self in {State.READY, State.STARTING, State.BLOCKED, State.NOT_RESPONDING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,8 @@ class Status:
     stored: ConfigMark | None = None
     applied: ConfigMark | None = None
     warnings: Sequence[str] = ()
+    jobs: Mapping[str, int] | None = None
+    """Background jobs by state, if the server tells."""
 
     @property
     def pending(self) -> bool:
@@ -87,14 +90,16 @@ def observe(state: StateDirectory, *, prober: Prober, clock: Clock) -> Status:
         return Status(record=record, stored=stored_mark, applied=applied, **found)
     if applied is None or applied.digest != record.config_digest:
         applied = ConfigMark(digest=record.config_digest, at=record.started_at)
+    asked = clock.monotonic()
     answer = prober(record)
+    waited = clock.monotonic() - asked
     return Status(
         record=record,
         stored=stored_mark,
         applied=applied,
         body=answer.body,
         warnings=_overridden(record),
-        **_alive(record, answer, now=clock.now()),
+        **_alive(record, answer, now=clock.now(), waited=waited),
     )
 
 
@@ -104,7 +109,7 @@ def _overridden(record: ServerRecord) -> list[str]:
     return ["the built-in models stand in for the configured providers (--local-models)"]
 
 
-def _alive(record: ServerRecord, answer: Answer, *, now: datetime) -> dict[str, Any]:
+def _alive(record: ServerRecord, answer: Answer, *, now: datetime, waited: float) -> dict[str, Any]:
     if answer.voice is Voice.OURS:
         known = answer.status in {State.READY, State.STARTING, State.BLOCKED}
         state = State(answer.status) if known else State.STARTING
@@ -116,10 +121,11 @@ def _alive(record: ServerRecord, answer: Answer, *, now: datetime) -> dict[str, 
         )
         return {"state": State.BLOCKED, "blocked_on": (reason,)}
     age = (now - datetime.fromisoformat(record.started_at)).total_seconds()
-    if age < STARTUP_SECONDS:
+    if record.ready_at is None and age < STARTUP_SECONDS:
         return {"state": State.STARTING, "blocked_on": (f"no answer yet at {record.url}",)}
-    reason = f"process {record.pid} runs but does not answer at {record.url}"
-    return {"state": State.BLOCKED, "blocked_on": (reason,)}
+    span = f" for {waited:.0f} s" if waited >= 1 else ""
+    reason = f"not answering{span} at {record.url}; process {record.pid} runs"
+    return {"state": State.NOT_RESPONDING, "blocked_on": (reason,)}
 
 
 def _ended(state: StateDirectory, record: ServerRecord) -> dict[str, Any]:

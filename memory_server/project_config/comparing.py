@@ -9,9 +9,10 @@ from memory_server.project_config.build import embedding_of, partition_keys_of
 from memory_server.project_config.problem import Finding, Problem, Steps
 from memory_server.project_config.schema import known_keys
 from memory_server.project_config.validation import Source
-from memory_server.project_config.values import EmbeddingConfig, ProjectConfig
+from memory_server.project_config.values import MEMORY_TYPES, EmbeddingConfig, ProjectConfig
 
 _ABSENT = object()
+_ENABLED = "memory.extraction.enabled"
 
 
 def digest(document: Mapping[str, Any]) -> str:
@@ -43,8 +44,8 @@ def needs_reembedding(stored: Mapping[str, Any], new: Mapping[str, Any]) -> str 
 def differences(stored: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[str]:
     """Return one line per changed key, as `memory.log_level: info -> debug`.
 
-    With nothing stored, every key of the new mapping is a line. Lists of named things are
-    compared by name, so that a change of order is no difference.
+    A key that is written out and says what its absence says is no difference. Lists of named
+    things are compared by name, so that a change of order is none either.
     """
     old, changed = dict(_leaves(stored or {}, "memory")), dict(_leaves(new, "memory"))
     paths = [*changed, *(path for path in old if path not in changed)]
@@ -52,8 +53,20 @@ def differences(stored: Mapping[str, Any] | None, new: Mapping[str, Any]) -> lis
         f"{path}: {_shown(path, old.get(path, _ABSENT))} -> "
         f"{_shown(path, changed.get(path, _ABSENT))}"
         for path in paths
-        if not _same(old.get(path, _ABSENT), changed.get(path, _ABSENT))
+        if not _same(_effective(path, old), _effective(path, changed))
     ]
+
+
+def _effective(path: str, leaves: Mapping[str, Any]) -> Any:
+    """Return what holds for a key, written or not."""
+    value = leaves.get(path, _ABSENT)
+    if path == _ENABLED:
+        return sorted(MEMORY_TYPES if value is _ABSENT else value)
+    key = known_keys().get(path)
+    default = key.schema.get("default", _ABSENT) if key else _ABSENT
+    if value is _ABSENT:
+        return default
+    return _ABSENT if value == [] and default is _ABSENT else value
 
 
 def _changed_types(stored: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Finding]:
@@ -130,7 +143,7 @@ def _same(old: Any, new: Any) -> bool:
 def _shown(path: str, value: Any) -> str:
     if value is not _ABSENT:
         return _written(value)
-    if path == "memory.extraction.enabled":
+    if path == _ENABLED:
         return "(absent: every type)"
     key = known_keys().get(path)
     if key is None or "default" not in key.schema:

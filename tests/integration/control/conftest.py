@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentengine_cli.control import addresses
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.readiness import Answer, Voice, probe
@@ -77,3 +78,11 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     if record := made.plane().state.server():
         record.process.kill()
     made.plane().stop()
+
+
+@pytest.fixture(autouse=True)
+def usual_port(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A port of this test's own, because the real one may be taken on this machine."""
+    port = addresses.free_port()
+    monkeypatch.setattr(addresses, "USUAL_PORT", port)
+    return port

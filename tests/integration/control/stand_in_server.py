@@ -2,7 +2,8 @@
 
 How it behaves is decided by the configuration delivered to it, in the key `log_level`:
 info ready; debug starting; warning blocked for ever; error exits at once; critical serves under
-another instance's name and ignores SIGTERM. Every file in its data directory is a vector.
+another instance's name and ignores SIGTERM. Blocked with the model wordllama, it says that the
+model cannot be loaded. Every file in its data directory is a vector.
 """
 
 import argparse
@@ -18,13 +19,14 @@ BEHAVIOUR = {"info": "ready", "debug": "starting", "warning": "blocked", "critic
 
 class Handler(BaseHTTPRequestHandler):
     level = "info"
+    reason = "embedding: the model is missing"
 
     def do_GET(self) -> None:
         status = BEHAVIOUR[self.level]
         stranger = self.level == "critical"
         body = {
             "status": status,
-            "blocked_on": ["embedding: the model is missing"] if status == "blocked" else [],
+            "blocked_on": [self.reason] if status == "blocked" else [],
             "version": "0.1.0",
             "instance_id": "other" if stranger else os.environ["AGENTENGINE_INSTANCE_ID"],
             "pid": os.getpid(),
@@ -46,6 +48,8 @@ def main() -> None:
     options = parser.parse_args()
     document = json.loads(Path(os.environ["AGENTENGINE_MEMORY_CONFIG"]).read_text())
     Handler.level = document.get("log_level", "info")
+    if document.get("embedding", {}).get("model") == "wordllama":
+        Handler.reason = "embedding: The local embedding model cannot be loaded"
     if Handler.level == "error":
         sys.stderr.write("cannot open the store\n")
         sys.exit(3)

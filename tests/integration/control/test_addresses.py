@@ -24,6 +24,18 @@ def test_pinned_port_that_is_taken_is_refused_naming_the_owner(taken: int) -> No
         addresses.choose(pinned=taken, recorded=None)
 
 
+def test_first_server_takes_the_usual_port_if_it_can(usual_port: int) -> None:
+    assert addresses.choose(pinned=None, recorded=None) == usual_port
+
+
+def test_first_server_goes_elsewhere_when_the_usual_port_is_taken(
+    taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "USUAL_PORT", taken)
+
+    assert addresses.choose(pinned=None, recorded=None) != taken
+
+
 def test_recorded_port_is_kept_while_it_is_free() -> None:
     port = addresses.free_port()
 

@@ -199,6 +199,23 @@ def test_waiting_in_vain_names_the_last_reason_and_keeps_the_server(bench: Bench
     assert status.blocked_on == ("embedding: the model is missing",)
 
 
+def test_cause_that_waiting_cannot_change_is_not_waited_out(bench: Bench) -> None:
+    bench.configure("warning", embedding="{provider: local, model: wordllama}")
+    began = bench.plane().clock.monotonic()
+
+    with pytest.raises(NotReady, match=r"by waiting: blocked: .*cannot be loaded"):
+        bench.plane().apply(replace(WAIT, wait_seconds=60.0))
+
+    assert bench.plane().clock.monotonic() < began + 60
+
+
+def test_waiting_is_as_long_as_was_asked_for(bench: Bench) -> None:
+    bench.configure("warning")
+
+    with pytest.raises(NotReady, match="not ready after 45 seconds"):
+        bench.hasty_plane().apply(replace(WAIT, wait_seconds=45.0))
+
+
 def test_slow_server_is_not_waited_for_unless_asked(bench: Bench) -> None:
     bench.configure("debug")
 

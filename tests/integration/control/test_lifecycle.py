@@ -155,15 +155,25 @@ def test_foreign_answer_on_the_recorded_port_is_told(bench: Bench) -> None:
     assert status.body == {}
 
 
-@pytest.mark.parametrize(("age", "state"), [(30, State.STARTING), (90, State.BLOCKED)])
-def test_silent_server_is_starting_only_for_a_while(bench: Bench, age: int, state: State) -> None:
+@pytest.mark.parametrize(
+    ("age", "was_ready", "state"),
+    [
+        (30, False, State.STARTING),
+        (90, False, State.NOT_RESPONDING),
+        (30, True, State.NOT_RESPONDING),
+    ],
+)
+def test_silent_server_is_starting_only_for_a_while_and_never_once_it_was_ready(
+    bench: Bench, age: int, was_ready: bool, state: State
+) -> None:
     plane = started(bench)
     record = plane.state.server()
     assert record is not None
     since = plane.clock.now() - timedelta(seconds=age)
     silent = replace(record, port=addresses.free_port(), started_at=since.isoformat())
-    plane.state.record_server(silent)
+    plane.state.record_server(silent if was_ready else replace(silent, ready_at=None))
 
+    assert record.ready_at is not None
     assert plane.status().state is state
 
 
@@ -199,6 +209,18 @@ def test_pinned_port_that_is_taken_costs_nothing(bench: Bench) -> None:
             bench.plane().apply(replace(WAIT, port=port))
 
     assert bench.plane().status().pid == before.pid
+
+
+def test_first_server_takes_the_usual_port_and_keeps_it_through_a_clean(
+    bench: Bench, usual_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = started(bench).status()
+    monkeypatch.setattr(addresses, "USUAL_PORT", addresses.free_port())
+    bench.plane().clean()
+
+    assert first.url == f"http://127.0.0.1:{usual_port}"
+    assert bench.plane().status().state is State.NOT_PROVISIONED
+    assert bench.plane().apply(WAIT).status.url == first.url
 
 
 def test_port_pinned_in_dev_yaml_is_used(bench: Bench) -> None:

@@ -72,6 +72,18 @@ def test_restart_of_what_never_ran_is_refused(cli: Cli, project: Path) -> None:
     assert "agentengine dev up" in cli("dev", "restart").err
 
 
+def test_status_says_that_both_services_are_one_process(cli: Cli, project: Path) -> None:
+    lines = cli("dev", "status").out.splitlines()
+
+    assert [line.split()[0] for line in lines if "the same process" in line] == ["oe"]
+
+
+def test_clean_says_that_service_accounts_go_too(cli: Cli, project: Path) -> None:
+    (project / ".agentengine" / "data").mkdir(parents=True)
+
+    assert "(every turn, memory and service account)" in cli("dev", "clean").err
+
+
 def test_clean_lists_what_goes_and_refuses_unasked(cli: Cli, logged: Path) -> None:
     ran = cli("dev", "clean")
 

@@ -2,8 +2,14 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
+import typer.main
 
-from tests.unit.agentengine_cli.conftest import Cli
+from agentengine_cli.commands.targeting import working
+from agentengine_cli.context import CliContext
+from agentengine_cli.main import app
+from agentengine_cli.output import Output
+from tests.unit.agentengine_cli.conftest import Cli, announce
 
 VALID = "memory_only: true\nmemory:\n  embedding: {provider: local}\n"
 TWO_PROBLEMS = "memory_only: true\nmemory:\n  log_level: loud\n  voyage: {dimension: x}\n"
@@ -114,6 +120,57 @@ def test_validate_lists_each_problem_with_its_place_and_stores_nothing(
 
 def test_schema_is_a_json_document(cli: Cli) -> None:
     assert "properties" in cli("memory", "schema").json
+
+
+@pytest.mark.parametrize("command", [("status",), ("apply", "--dry-run", "--local-models")])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (VALID + "  log_level: debug\n", "agentengine memory configure"),
+        (TWO_PROBLEMS, "agentengine memory validate"),
+        (VALID, None),
+    ],
+)
+def test_file_that_was_edited_and_not_configured_is_told_once(
+    cli: Cli, project: Path, command: tuple[str, ...], text: str, says: str | None
+) -> None:
+    cli("memory", "configure", "--yes")
+    (project / "project-config.yaml").write_text(text)
+
+    said = cli("memory", *command).err
+
+    assert said.count("differs from the stored configuration") == (says is not None)
+    assert (says or "") in said
+
+
+def test_configuring_the_same_again_keeps_the_time(cli: Cli, project: Path) -> None:
+    cli("memory", "configure", "--yes")
+    path = project / ".agentengine" / "stored.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"at": "2026-01-01T00:00:00+00:00"}))
+
+    cli("memory", "configure", "--yes")
+
+    assert cli("memory", "status", "--json").json["config"]["stored"]["at"].startswith("2026-01-01")
+
+
+def test_dry_run_on_a_running_server_speaks_of_a_restart(cli: Cli, project: Path) -> None:
+    cli("memory", "configure", "--yes")
+    announce(project, "http://127.0.0.1:1")
+
+    ran = cli("memory", "apply", "--dry-run", "--local-models")
+
+    assert ran.out.startswith("would restart the server: the stored configuration")
+
+
+def test_blocking_reason_is_told_once_without_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    context = CliContext(output=Output())
+    with working(typer.Context(typer.main.get_command(app), obj=context), "applying") as report:
+        report("starting: embedding: being checked")
+        report("blocked: embedding: the model is missing")
+
+    assert capsys.readouterr().err == "Memory: blocked: embedding: the model is missing\n"
 
 
 def test_status_before_anything_was_applied(cli: Cli, project: Path) -> None:

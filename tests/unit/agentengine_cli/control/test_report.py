@@ -52,6 +52,41 @@ def test_pending_configuration_shows_both_times() -> None:
     assert "config: pending (stored 11:00, running 10:00); agentengine memory apply" in lines
 
 
+def test_lists_sizes_and_answers_are_written_for_people() -> None:
+    parts = {
+        "embedding": {"model": "m", "ok": True},
+        "extraction": {"enabled": [], "types": ["semantic", "episodic"]},
+        "store": {"size_bytes": 3 * 1024 * 1024},
+        "search": {"vectors": 0, "vector_memory_bytes": 12},
+    }
+
+    assert list(status_lines(replace(READY, body=parts)))[-4:] == [
+        "embedding: model=m, ok=yes",
+        "extraction: enabled=none, types=semantic, episodic",
+        "store: size=3.0 MiB",
+        "search: vectors=0, vector_memory=12 B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "line"),
+    [
+        (0, "jobs: 2 queued, 1 running, 0 failed"),
+        (3, "jobs: 2 queued, 1 running, 3 failed; agentengine memory jobs --failed"),
+    ],
+)
+def test_background_work_is_told_and_where_its_failures_are(failed: int, line: str) -> None:
+    jobs = {"queued": 2, "running": 1, "failed": failed}
+
+    assert list(status_lines(replace(READY, jobs=jobs)))[-1] == line
+
+
+def test_end_that_nobody_saw_is_said_to_be_unknown() -> None:
+    lines = list(status_lines(replace(READY, state=State.CRASHED, body={})))
+
+    assert f"last run: started {RECORD.started_at}, end time unknown" in lines
+
+
 def test_server_that_is_gone_has_no_address() -> None:
     gone = replace(READY, state=State.CRASHED, body={})
 

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from memory_server.project_config import (
+    MEMORY_TYPES,
     check_against_stored,
     differences,
     digest,
@@ -95,7 +96,11 @@ def test_another_embedding_space_is_told_with_both_names(
         ({"log_level": "info"}, {"log_level": "debug"}, ["memory.log_level: info -> debug"]),
         ({}, {"log_level": "debug"}, ["memory.log_level: info (default) -> debug"]),
         ({"log_level": "debug"}, {}, ["memory.log_level: debug -> info (default)"]),
-        (None, {"log_level": "info"}, ["memory.log_level: info (default) -> info"]),
+        (None, {"log_level": "info"}, []),
+        ({"log_level": "info"}, {}, []),
+        ({"custom_memory_types": []}, {}, []),
+        ({}, {"extraction": {"enabled": [*reversed(MEMORY_TYPES)]}}, []),
+        (None, {"log_level": "debug"}, ["memory.log_level: info (default) -> debug"]),
         (
             {"extraction": {"enabled": []}},
             {},
