@@ -9,6 +9,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.errors import ProviderUnavailable
 from memory_server.ports.extractor import Extractor
 from memory_server.providers.extraction.rules import episodic, procedural, semantic, taxonomic
+from memory_server.providers.extraction.rules.reading import unread
 
 VERSION = "1"
 """Grows when the rules propose something else for the same words."""
@@ -41,7 +42,7 @@ class RuleExtractor(Extractor):
             raise ProviderUnavailable("This extractor has been closed; build another.")
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self._thread, _READERS[kind], conversation)
-        return Extraction(candidates=tuple(found))
+        return Extraction(candidates=tuple(found), rejected=tuple(unread(conversation)))
 
     async def check(self) -> None:
         """Rules are always ready."""

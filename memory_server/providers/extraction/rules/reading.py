@@ -1,10 +1,11 @@
 """A conversation as rules read it: who said which sentence, and when."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory_server.domain.candidate import Conversation
+from memory_server.domain.candidate import Conversation, Rejected
 from memory_server.domain.source_times import said_at, without_header
 from memory_server.domain.turn import Role, Turn
 from memory_server.providers.extraction.rules import cleaning, language, sentences
@@ -13,6 +14,10 @@ USER = "user"
 """The subject of what the user says about themself."""
 MAX_CHARACTERS = 20_000
 """Of one turn; nobody says more in one go, and what is pasted is found as a turn."""
+MAX_OF_CONVERSATION = 1_000_000
+"""Characters; reading them takes seconds, whatever they say."""
+_MAX_EXCERPT = 200
+_END = re.compile(r"[.!?…]\s|\n")
 _PEOPLE = (Role.USER, Role.ASSISTANT)
 _QUOTES_MEMORY = "local"
 """The answerer that only quotes memory: what it says is known already, and nobody's own word."""
@@ -33,22 +38,64 @@ class Utterance:
 
 def by_people(conversation: Conversation) -> Iterator[Utterance]:
     """Yield what people said about themselves: the user, or each named speaker."""
-    for turn in _said_anew(conversation):
+    for turn in _read(conversation):
         if turn.role is Role.USER or (turn.role is Role.ASSISTANT and is_named(turn)):
             yield utterance(turn)
 
 
 def by_anyone(conversation: Conversation) -> Iterator[Utterance]:
     """Yield what the user and the assistant said; tools and system prompts are no speakers."""
-    for turn in _said_anew(conversation):
-        if turn.role in _PEOPLE:
-            yield utterance(turn)
+    for turn in _read(conversation):
+        yield utterance(turn)
 
 
-def _said_anew(conversation: Conversation) -> Iterator[Turn]:
+def unread(conversation: Conversation) -> Sequence[Rejected]:
+    """Return what is longer than rules read, turn by turn."""
+    return [
+        Rejected(
+            reason=f"longer than rules read: {read} of {len(turn.content)} characters of turn "
+            f"{turn.turn_seq} were read",
+            raw=turn.content[read : read + _MAX_EXCERPT],
+        )
+        for turn, read in _bounds(conversation)
+        if read < len(turn.content)
+    ]
+
+
+def _read(conversation: Conversation) -> Iterator[Turn]:
+    for turn, read in _bounds(conversation):
+        if read:
+            yield replace(turn, content=turn.content[:read])
+
+
+def _bounds(conversation: Conversation) -> Iterator[tuple[Turn, int]]:
+    """Yield the turns of people, and how many characters of each are read."""
+    room = MAX_OF_CONVERSATION
     for turn in conversation.turns:
-        if turn.role is Role.USER or turn.metadata.get("answered_by") != _QUOTES_MEMORY:
-            yield turn
+        if turn.role in _PEOPLE and not _is_quoted_from_memory(turn):
+            said = _without_ballast(turn)
+            read = _whole_sentences(said.content, min(MAX_CHARACTERS, room))
+            room -= read
+            yield said, read
+
+
+def _without_ballast(turn: Turn) -> Turn:
+    """Let injected context take no room of what was said."""
+    if len(turn.content) <= MAX_CHARACTERS:
+        return turn
+    return replace(turn, content=cleaning.without_injected(turn.content))
+
+
+def _is_quoted_from_memory(turn: Turn) -> bool:
+    return turn.role is Role.ASSISTANT and turn.metadata.get("answered_by") == _QUOTES_MEMORY
+
+
+def _whole_sentences(content: str, limit: int) -> int:
+    """Return where reading ends: half a sentence may say the opposite of the whole."""
+    if len(content) <= limit:
+        return len(content)
+    ends = [match.end() for match in _END.finditer(content, 0, limit)]
+    return ends[-1] if ends else 0
 
 
 def is_named(turn: Turn) -> bool:
@@ -57,8 +104,7 @@ def is_named(turn: Turn) -> bool:
 
 
 def utterance(turn: Turn) -> Utterance:
-    """Return a turn, as far as it is read, as sentences."""
-    turn = replace(turn, content=turn.content[:MAX_CHARACTERS])
+    """Return a turn as sentences."""
     text = cleaning.spoken(without_header(turn.content))
     return Utterance(
         turn=turn,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import MemoryType
 from memory_server.errors import ProviderUnavailable
-from memory_server.providers.extraction.rules import RuleExtractor, semantic
+from memory_server.providers.extraction.rules import RuleExtractor, reading, semantic
 from memory_server.providers.extraction.rules import extractor as extractor_module
 from memory_server.providers.extraction.rules.language import guess
 from memory_server.providers.extraction.rules.reading import MAX_CHARACTERS
@@ -68,6 +68,46 @@ async def test_what_comes_after_the_bound_of_a_turn_is_not_read(kind: MemoryType
 
     assert (await RuleExtractor().extract(said(told + filler), kind)).candidates
     assert not (await RuleExtractor().extract(said(filler + told), kind)).candidates
+
+
+async def test_what_is_longer_than_rules_read_is_reported_and_costs_no_half_sentence() -> None:
+    told = "I live in Rome. " * (MAX_CHARACTERS // 16 - 1) + "I live in New York. I have two cats."
+
+    found = await RuleExtractor().extract(said(told), MemoryType.SEMANTIC)
+
+    assert {c.claim.value for c in found.candidates if c.claim} == {"Rome"}
+    (rejected,) = found.rejected
+    assert rejected.reason.startswith("longer than rules read: ")
+    assert rejected.raw == "I live in New York. I have two cats."
+
+
+async def test_conversation_is_read_up_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_OF_CONVERSATION", 40)
+
+    found = await RuleExtractor().extract(
+        said("I live in Rome, by the river.", "I have two cats named Luna and Milo."),
+        MemoryType.SEMANTIC,
+    )
+
+    assert [c.claim.attribute for c in found.candidates if c.claim] == ["residence"]
+    assert [r.reason for r in found.rejected] == [
+        "longer than rules read: 0 of 36 characters of turn 2 were read"
+    ]
+
+
+async def test_injected_context_takes_no_room_of_what_was_said() -> None:
+    context = "<memory_context>" + "x" * MAX_CHARACTERS + "</memory_context>"
+
+    found = await RuleExtractor().extract(said(f"{context} I live in Rome."), MemoryType.SEMANTIC)
+
+    assert [c.claim.value for c in found.candidates if c.claim] == ["Rome"]
+    assert found.rejected == ()
+
+
+async def test_what_fits_is_read_whole_and_nothing_is_reported() -> None:
+    assert (
+        await RuleExtractor().extract(said("I live in Rome"), MemoryType.SEMANTIC)
+    ).rejected == ()
 
 
 async def test_closed_extractor_says_so() -> None:
