@@ -3,9 +3,10 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
+from memory_server.domain.characters import whole
 from memory_server.errors import KeyRejected, ProviderMissing
 from memory_server.project_config import ExtractionLlmConfig
 
@@ -108,11 +109,12 @@ class LazyChatModel(ChatModel):
             )
 
     async def complete(self, instructions: str, messages: Sequence[Message]) -> Completion:
-        return await (await self._loaded()).complete(instructions, messages)
+        completion = await (await self._loaded()).complete(instructions, messages)
+        return replace(completion, text=whole(completion.text))
 
     async def stream(self, instructions: str, messages: Sequence[Message]) -> AsyncIterator[str]:
         async for piece in (await self._loaded()).stream(instructions, messages):
-            yield piece
+            yield whole(piece)
 
     async def close(self) -> None:
         if self._model is not None:

@@ -3,21 +3,24 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
 from memory_server.domain.candidate import Candidate, Rejected
+from memory_server.domain.characters import whole
 from memory_server.domain.dates import resolve
-from memory_server.domain.memory import EventTime, MemoryType
+from memory_server.domain.memory import Body, EventTime, Fact, MemoryType
 from memory_server.domain.source_times import said_at
 from memory_server.domain.turn import Role, Turn
 from memory_server.prompts.item import Item, Prompt
 from memory_server.providers.extraction.rules import guards
+from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import is_named
 
 _MAX_RAW = 2000
 _MAX_PROBLEMS = 20
+_MAX_LABEL = 60
 _REFUSAL = re.compile(
     r"^\W*(?:i'm sorry|i am sorry|sorry|i can't|i cannot|i can not|i'm unable|i am unable|i won't"
     r"|as an ai|lo siento|no puedo)\b",
@@ -57,7 +60,8 @@ class Checker:
                 candidates.append(outcome)
             else:
                 text = json.dumps(raw, ensure_ascii=False, default=str)
-                rejected.append(Rejected(reason=outcome, raw=text[:_MAX_RAW]))
+                # Half an emoji can neither be sent back to the model nor be kept.
+                rejected.append(Rejected(reason=whole(outcome), raw=whole(text[:_MAX_RAW])))
         return Checked(candidates, rejected)
 
     def _one(self, raw: object) -> Candidate | str:
@@ -66,7 +70,9 @@ class Checker:
         except ValidationError as error:
             return _reasons(error)
         turns = [turn for turn in self._distinct_turns() if turn.turn_seq in item.evidence]
-        body = item.body(snapshot_id=self.snapshot_id)
+        body = _named(item.body(snapshot_id=self.snapshot_id))
+        if not body.key:
+            return "attribute: has no letters"
         return self._doubt(turns, body.chunk_text) or Candidate(
             body=body,
             turn_ids=tuple(turn.id for turn in turns),
@@ -96,6 +102,16 @@ class Checker:
         if not words or turn is None or words.casefold() not in turn.content.casefold():
             return None
         return resolve(words, said_at(turn), told_in=told_in)
+
+
+def _named(body: Body) -> Body:
+    """Give a fact a label of the usual form and length; the end of a long one goes."""
+    if not isinstance(body, Fact):
+        return body
+    label = slug(body.label, words=_MAX_LABEL)
+    if len(label) > _MAX_LABEL:
+        label = label[: _MAX_LABEL + 1].rpartition("_")[0] or label[:_MAX_LABEL]
+    return replace(body, label=label)
 
 
 def looks_like_refusal(text: str) -> bool:

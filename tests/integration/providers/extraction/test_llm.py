@@ -129,6 +129,63 @@ async def test_complete_items_of_a_cut_off_answer_are_kept_and_the_rest_is_repor
     ]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        BOSTON | {"text": "The user smiles \ud83d"},
+        BOSTON | {"attribute": "likes_\ude00"},
+        {"\ud83d": 1},
+        BOSTON | {"evidence": ["\ud83d"]},
+    ],
+)
+async def test_item_with_half_an_emoji_is_rejected_alone(
+    chat_server: ChatServer, broken: dict[str, Any]
+) -> None:
+    cats = CATS | {"evidence": [2]}
+
+    found = await facts_of(chat_server, says_items(broken, cats), says_items(broken))
+
+    assert texts(found) == [CATS["text"]]
+    (rejected,) = found.rejected
+    assert "?" in rejected.raw
+    assert rejected.raw.encode()
+    assert rejected.reason.encode()
+
+
+async def test_half_an_emoji_around_the_answer_harms_nothing(chat_server: ChatServer) -> None:
+    text = "Sure \ud83d " + json.dumps({"memories": [BOSTON, CATS]})
+
+    found = await facts_of(chat_server, says(text), says_items(CATS | {"evidence": [2]}))
+
+    assert texts(found) == [BOSTON["text"], CATS["text"]]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "label"),
+    [
+        ("Favourite Ice-Cream", "favourite_ice_cream"),
+        ("very " * 20 + "long", "_".join(["very"] * 12)),
+        ("x" * 100, "x" * 60),
+        ("color_favorito_de_mamá", "color_favorito_de_mamá"),
+    ],
+)
+async def test_label_of_a_fact_is_snake_case_and_short(
+    chat_server: ChatServer, attribute: str, label: str
+) -> None:
+    found = await facts_of(chat_server, says_items(BOSTON | {"attribute": attribute}))
+
+    assert [candidate.body.key for candidate in found.candidates] == [label]
+
+
+async def test_attribute_without_letters_is_rejected(chat_server: ChatServer) -> None:
+    nameless = BOSTON | {"attribute": "_"}
+
+    found = await facts_of(chat_server, says_items(nameless), says_items(nameless))
+
+    assert found.candidates == ()
+    assert found.rejected[0].reason == "attribute: has no letters"
+
+
 async def test_bad_item_is_repaired_and_never_loses_the_good_one(chat_server: ChatServer) -> None:
     fixed = CATS | {"evidence": [2]}
 
