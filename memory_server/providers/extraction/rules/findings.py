@@ -16,6 +16,11 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _FURTHER_PLACE = re.compile(r"^, (?!and\b)[A-ZÀ-Þ][\w.'-]+(?: [A-ZÀ-Þ][\w.'-]+)*(?=$|[,;.]|\s)")
+_PARTICLES = re.compile(
+    r"(?:,? (?:mostly|mainly|a lot|very much|daily|regularly|sometimes|too|either|also|as well"
+    r"|tampoco|también|igualmente|tanto))+[\s.!,…]*$",
+    re.IGNORECASE,
+)
 _LIST = re.compile(r",? (?:and|or|y|e|o) |, | & ")
 _ARTICLE = re.compile(
     r"^(?:a little|a bit of|basic|an?|the|my|our|some|a los|a las|a la|al|un|una|el|la|los|las"
@@ -138,8 +143,8 @@ def _groups(pattern: Pattern, match: re.Match[str]) -> dict[str, str]:
 
 
 def _tidy(text: str) -> str:
-    """Take quotes, marks and pictures off both ends."""
-    text = re.sub(r" (?:mostly|mainly|a lot|very much|daily|regularly|sometimes)$", "", text)
+    """Take quotes, marks and pictures off both ends, and what only joins it to other words."""
+    text = _PARTICLES.sub("", text)
     return re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
 
 

@@ -16,7 +16,7 @@ def third_person(clause: str, subject: str) -> str:
     verbs = rulebook("es").grammar["verbs"]
     plain = re.sub(r"^yo ", "", clause, flags=re.IGNORECASE)
     match = re.match(
-        r"(?P<adverbs>(?:(?:siempre|nunca|ya|no|también|solo|sólo|normalmente|ahora) )*)"
+        r"(?P<adverbs>(?:(?:siempre|nunca|ya|no|también|tampoco|solo|sólo|normalmente|ahora) )*)"
         r"(?P<verb>(?:me )?[^\W\d_]+)(?P<rest>.*)$",
         plain,
         re.IGNORECASE,

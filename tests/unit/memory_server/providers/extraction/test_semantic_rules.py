@@ -81,6 +81,19 @@ SPOKEN: Sequence[tuple[str, Claims]] = [
     ("I don't smoke.", [("smokes", "no")]),
     ("I quit smoking last year.", [("smokes", "no")]),
     ("I was diagnosed with celiac disease in 2021.", [("health", "celiac disease")]),
+    # joined to what was said before
+    ("I don't eat fish either.", [("eats_fish", "no")]),
+    ("I'm allergic to nuts, too.", [("allergic_to_nuts", "yes")]),
+    ("I love jazz as well!", [("likes_jazz", "yes")]),
+    ("I like tea a lot too.", [("likes_tea", "yes")]),
+    ("No como pescado tampoco.", [("eats_pescado", "no")]),
+    ("Tampoco como pescado.", [("eats_pescado", "no")]),
+    ("Tampoco me gusta el té.", [("likes_té", "no")]),
+    ("Me gusta el té también.", [("likes_té", "yes")]),
+    ("Tampoco fumo.", [("smokes", "no")]),
+    ("También vivo en Madrid.", [("residence", "Madrid")]),
+    ("Mi color favorito es el verde también.", [("favourite_color", "el verde")]),
+    ("My favorite color is teal, either.", [("favourite_color", "teal")]),
     # likes, preferences, habits
     ("My favourite color is teal.", [("favourite_color", "teal")]),
     ("Sushi is my favorite food.", [("favourite_food", "Sushi")]),
@@ -273,6 +286,7 @@ TEXTS = [
     ("Remember that the garage code is 4521.", "The garage code is 4521."),
     ("Siempre vuelo desde Barajas.", "El usuario siempre vuela desde Barajas."),
     ("No me gusta el café.", "Al usuario no le gusta el café."),
+    ("Tampoco como pescado.", "El usuario tampoco come pescado."),
     ("Mi hermana se llama Clara.", "El usuario dijo: «Mi hermana se llama Clara»."),
 ]
 
