@@ -1,1 +1,1 @@
-"""The agentengine command line."""
+"""The command line of agentengine."""

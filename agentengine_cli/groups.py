@@ -48,7 +48,9 @@ def build(*, completing: bool = False) -> typer.Typer:
     return app
 
 
-def _root() -> None:
+def _root(
+    show_version: version.VersionOption = False,  # noqa: FBT002 - an option
+) -> None:
     """Give an agent a memory that you run yourself.
 
     agentengine create --memory-only --name "My memory"

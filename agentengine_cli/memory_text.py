@@ -14,6 +14,8 @@ HEADINGS = {
     "procedural": "Procedures",
 }
 Wrap = Callable[..., str]
+SHOWN_CHARACTERS = 200
+"""Of a turn that is evidence."""
 SHOWN_TURNS = 3
 """Turns of one piece of evidence that a reader is shown; `--json` has them all."""
 
@@ -81,6 +83,15 @@ def _day(moment: str | None) -> str:
     return moment[:10] if moment else "now"
 
 
+def _shortened(text: str) -> str:
+    """Return the beginning of a long text, cut between two words where there are some."""
+    flat = " ".join(text.split())
+    if len(flat) <= SHOWN_CHARACTERS:
+        return flat
+    kept, _, rest = flat[:SHOWN_CHARACTERS].rpartition(" ")
+    return f"{kept if len(rest) < SHOWN_CHARACTERS // 4 and kept else flat[:SHOWN_CHARACTERS]}…"
+
+
 def _evidence(evidence: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
     source = (
         f"from session {evidence['session_id']}, by {evidence['extractor']}, "
@@ -89,7 +100,7 @@ def _evidence(evidence: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
     yield wrapped(source, first="    ", indent="      ")
     turns = evidence.get("turns") or ()
     for turn in turns[:SHOWN_TURNS]:
-        said = f"[{turn['turn_seq']}] {turn['role']}: {turn['content']}"
+        said = f"[{turn['turn_seq']}] {turn['role']}: {_shortened(turn['content'])}"
         yield wrapped(said, first="      ", indent="        ")
     if len(turns) > SHOWN_TURNS:
         yield wrapped(f"and {len(turns) - SHOWN_TURNS} more turns", indent="      ")

@@ -186,7 +186,10 @@ def _named(name: str, contexts: Sequence[SavedContext], command: str) -> SavedCo
     for context in contexts:
         if context.name == name:
             return context
-    hint = "See the saved ones: agentengine context list"
+    known = ", ".join(context.name for context in contexts)
+    hint = (
+        f"Saved are: {known}" if known else f"None is saved. Name the project: {_complete(command)}"
+    )
     if name.startswith(CONTEXT_ID_PREFIX):
         same = next((context.name for context in contexts if context.id == name), "NAME")
         hint = f"Use its name, not its id: agentengine {command} --context {same}"
@@ -199,7 +202,7 @@ def _by_id(context_id: str, contexts: Sequence[SavedContext], command: str) -> S
             return context
     raise ContextNotFound(
         f'this directory is pinned to context "{context_id}", which does not exist any more',
-        hint=f"agentengine context pin NAME, or {_complete(command)}",
+        hint=f"Name the project: {_complete(command)}",
     )
 
 

@@ -2,14 +2,19 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
 MAX_CONTENT_BYTES = 256 * 1024
 """The longest content the server takes, in bytes of UTF-8."""
 ROLES = ("user", "assistant", "tool", "system")
+EPOCH = re.compile(r"\d{10}|\d{13}")
+LARGEST_SECONDS = 10_000_000_000
+"""Above it a number counts milliseconds."""
 Complaint = tuple[str, str]
 """The key, empty for the whole line, and what is wrong with it."""
 Check = Callable[[Any], str | None]
@@ -125,6 +130,28 @@ def _role(value: Any) -> str | None:
     return f"expected one of {', '.join(ROLES)}, found {shown}"
 
 
+def _moment(value: Any) -> str | None:
+    """Complain of what is no point in time: ISO 8601, or seconds or milliseconds since 1970."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return f"expected a time, found {_kind(value)}"
+    if _is_moment(value):
+        return None
+    return (
+        f"{str(value)[:40]!r} is no time: ISO 8601, such as 2023-05-08T13:56:00Z, or epoch seconds"
+    )
+
+
+def _is_moment(value: str | float) -> bool:
+    if isinstance(value, str) and not EPOCH.fullmatch(value.strip()):
+        try:
+            datetime.fromisoformat(value.strip())
+        except ValueError:
+            return False
+        return True
+    seconds = abs(float(value))
+    return (seconds / 1000 if seconds > LARGEST_SECONDS else seconds) <= LARGEST_SECONDS
+
+
 def _optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
@@ -153,7 +180,7 @@ RARE: Mapping[str, Check] = {
 CHECKS: Mapping[str, Check] = {
     **REQUIRED,
     "content": _content,
-    "timestamp": _optional(_text),
+    "timestamp": _optional(_moment),
     "metadata": _optional(_object),
     "idempotency_key": _optional(_text),
     **RARE,

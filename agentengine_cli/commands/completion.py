@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from agentengine_cli.context import current
+from agentengine_cli.errors import WrongUsage
 
 VARIABLE = "_AGENTENGINE_COMPLETE"
 """Set by the shell when it asks; Typer answers instead of running a command."""
@@ -35,7 +36,9 @@ def register(root: typer.Typer) -> None:
 
 def completion(
     ctx: typer.Context,
-    shell: Annotated[Shell, typer.Argument(help="For which shell.")],
+    shell: Annotated[
+        Shell | None, typer.Argument(help="For which shell.", show_default=False)
+    ] = None,
     no_descriptions: Annotated[
         bool, typer.Option("--no-descriptions", help="Complete names only.")
     ] = False,
@@ -44,6 +47,9 @@ def completion(
 
     source <(agentengine completion bash)
     """
+    if shell is None:
+        names = ", ".join(Shell)
+        raise WrongUsage(f"Name a shell: {names}", hint="agentengine completion bash")
     script = _script(shell)
     if no_descriptions and shell is Shell.POWERSHELL:
         script = f'$Env:{PLAIN_VARIABLE} = "1"\n{script}'

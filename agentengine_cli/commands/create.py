@@ -1,6 +1,7 @@
 """create: scaffold a project."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,8 @@ KINDS = {
     "Cs": "half a surrogate pair",
 }
 MAX_NAME = 100
+FALLBACK_SLUG = "memory-project"
+"""The directory of a name without a letter or digit of ASCII."""
 GIT_SECONDS = 30
 
 
@@ -70,16 +73,16 @@ def create(
     }
     _check_kind(memory_only, [option for option, value in of_agents.items() if value])
     project = _checked_name(name or _asked_name(context, yes=yes))
-    target = (context.start / (directory or slug(project))).absolute()
+    target = (context.start / (directory or slug(project) or FALLBACK_SLUG)).absolute()
     _write(target, project)
     under_git = _put_under_git(target)
     _report(context, project, target, under_git=under_git)
 
 
 def slug(name: str) -> str:
-    """Return the name as a directory's: ASCII letters, digits and hyphens."""
+    """Return the name as a directory's: ASCII letters, digits and hyphens; may be empty."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-") or "memory-project"
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-")
 
 
 def _check_kind(memory_only: bool, of_agents: list[str]) -> None:
@@ -153,5 +156,8 @@ def _report(context: CliContext, name: str, target: Path, *, under_git: bool) ->
         context.output.document(report | {"git": under_git})
         return
     context.output.result(f"Created {target}")
-    context.output.hint(f"cd {target}, then agentengine dev up")
+    if not slug(name):
+        context.output.note(f"The name has no letter from a to z and no digit: {target.name} it is")
+    context.output.hint(f"cd {shlex.quote(str(target))}")
+    context.output.hint("agentengine memory configure, then agentengine memory apply --wait")
     context.output.hint("It needs no key as it is; project-config.yaml says how to use a provider")

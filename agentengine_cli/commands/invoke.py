@@ -37,7 +37,10 @@ def invoke(
         Path | None, typer.Option("--file", metavar="FILE", help="Say what the file says.")
     ] = None,
     payload: Annotated[
-        str | None, typer.Option(metavar="JSON", help="An object handed to the agent.")
+        str | None,
+        typer.Option(
+            metavar="JSON", help="An object handed to the agent; without a MESSAGE, it is said."
+        ),
     ] = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on in this session.", callback=not_blank)
@@ -84,7 +87,8 @@ def invoke(
     """
     context = current(ctx)
     _check_resume(resume, session, [message, file])
-    said = _said(context, message, file, secret_on_stdin=client_secret_stdin)
+    given = _payload(payload)
+    said = _said(context, message, file, payload=payload, secret_on_stdin=client_secret_stdin)
     account = _account(context, service_account, from_stdin=client_secret_stdin)
     _check_speaker(account, user_id)
     options = TargetOptions(
@@ -100,7 +104,7 @@ def invoke(
         account=account,
         user_id=user_id,
         session_id=agent.checked_session(session),
-        payload=_payload(payload),
+        payload=given,
         timeout=parse_seconds(timeout, option="--timeout"),
     )
     if said is None:
@@ -135,11 +139,21 @@ def _check_resume(resume: bool, session: str | None, said: list[str | Path | Non
 
 
 def _said(
-    context: CliContext, message: str | None, file: Path | None, *, secret_on_stdin: bool
+    context: CliContext,
+    message: str | None,
+    file: Path | None,
+    *,
+    payload: str | None,
+    secret_on_stdin: bool,
 ) -> str | None:
-    """Return what is to be said; None: somebody sits at a terminal and wants to talk."""
+    """Return what is to be said; None: somebody sits at a terminal and wants to talk.
+
+    A payload without a message is said itself: an agent that takes an object needs no words.
+    """
     if message is not None and file is not None:
         raise WrongUsage("A message and --file exclude each other")
+    if message is None and file is None and payload is not None:
+        message = payload
     if secret_on_stdin and (message == "-" or (message is None and file is None)):
         raise WrongUsage("--client-secret-stdin leaves standard input to the secret: say a message")
     if file is not None:

@@ -90,8 +90,17 @@ def _import(context: CliContext, turns: TurnFile, plan: Plan, concurrency: int) 
         raise Interrupted(
             f"Stopped after {tally.sent} of {plan.turns} turns", hint=AGAIN
         ) from error
-    context.output.record(_summary(plan, tally, time.monotonic() - began))
+    _report(context, _summary(plan, tally, time.monotonic() - began))
     _complain(turns, plan, tally)
+
+
+def _report(context: CliContext, summary: dict[str, Any]) -> None:
+    if context.output.as_json:
+        context.output.document(summary)
+        return
+    new, known = summary.pop("new"), summary.pop("skipped")
+    told = {} if known is None else {"new": f"{new}, already there: {known}"}
+    context.output.record(told | summary)
 
 
 async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool | None:
@@ -114,6 +123,7 @@ def _summary(plan: Plan, tally: Tally, seconds: float) -> dict[str, Any]:
         "sessions": len(plan.sessions),
         "users": len(plan.users),
         "acknowledged": tally.sent,
+        "new": None if tally.skipped is None else tally.sent - tally.skipped,
         "skipped": tally.skipped,
         "seconds": round(seconds, 2),
         "turns_per_second": round(tally.sent / seconds, 1) if seconds else 0.0,

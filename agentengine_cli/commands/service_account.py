@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,17 +16,21 @@ from agentengine_cli.commands.targeting import (
 )
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
+from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.durations import parse_hours
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
 from agentengine_cli.target import TargetOptions
 
 if TYPE_CHECKING:
-    from memory_server.client import IssuedAccount, MemoryServerClient
+    from memory_server.client import AccountDocument, IssuedAccount, MemoryServerClient
 
 ROLES = ("PROJECT_OWNER", "PROJECT_READ_ONLY", "AGENT_DEVELOPER")
 FORMER_ROLES = {"PROJECT_MEMBER": "PROJECT_READ_ONLY", "ORG_ADMIN": "ORG_GROUP_CREATOR"}
 ORGANIZATION_ROLES = ("ORG_GROUP_CREATOR", "ORG_READ_ONLY")
+
+ROTATION_GRACE = timedelta(days=7)
+"""How long the server lets a rotated secret live."""
 
 app = typer.Typer(name="service-account", help="The identities of programs.", no_args_is_help=True)
 
@@ -150,11 +155,16 @@ def rotate(
     hours = parse_hours(expires_in, option="--secret-expires-in")
     server = _server(ctx, base_url, context_name, org_id, project_id)
 
-    async def work() -> "IssuedAccount":
+    async def work() -> "tuple[AccountDocument, IssuedAccount]":
         async with server.client(server.administrator) as client:
-            return await client.rotate_account(client_id, secret_expires_after_hours=hours)
+            former = await client.account(client_id)
+            issued = await client.rotate_account(client_id, secret_expires_after_hours=hours)
+            return former, issued
 
-    _issue(context, server, run(work()))
+    former, issued = run(work())
+    until = former_until(former, SystemClock())
+    _issue(context, server, issued)
+    context.output.note(f"\nThe former secret stays valid until {until}")
 
 
 @app.command()
@@ -180,6 +190,7 @@ def delete(
 
     run(work())
     context.output.record({"client_id": client_id, "deleted": True})
+    context.output.note("Its tokens are refused from now on; this cannot be undone")
 
 
 def _server(
@@ -194,6 +205,14 @@ def _server(
     )
     command = ctx.command_path.partition(" ")[2]
     return connection.reach(current(ctx), options, command=command)
+
+
+def former_until(former: "AccountDocument", clock: Clock) -> str:
+    """Return the end of the grace, or of the former secret if it expires before."""
+    grace = clock.now() + ROTATION_GRACE
+    expires = former.get("secret_expires_at")
+    end = min(grace, datetime.fromisoformat(expires)) if expires else grace
+    return end.astimezone(UTC).isoformat(sep=" ", timespec="minutes")
 
 
 def _role(given: str, context: CliContext) -> str:

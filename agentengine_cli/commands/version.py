@@ -14,6 +14,19 @@ DISTRIBUTION = "agentengine"
 DEPENDENCIES = ("typer", "httpx", "fastapi", "uvicorn", "pydantic", "pydantic-ai-slim")
 
 
+def _show(ctx: typer.Context, chosen: bool) -> bool:
+    if chosen:
+        current(ctx).output.result(f"agentengine {installed()}")
+        raise typer.Exit
+    return chosen
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option("--version", is_eager=True, callback=_show, help="Print the version."),
+]
+
+
 def register(root: typer.Typer) -> None:
     """Add the command."""
     root.command("version")(version)
@@ -29,20 +42,25 @@ def version(
     agentengine version --full --json
     """
     output = current(ctx).output
-    installed = _installed(DISTRIBUTION)
+    found = installed()
     if full:
-        output.record(_everything(installed))
+        output.record(_everything(found))
     elif as_json:
-        output.document({"version": installed})
+        output.document({"version": found})
     else:
-        output.result(f"agentengine {installed}")
+        output.result(f"agentengine {found}")
 
 
-def _everything(installed: str | None) -> dict[str, Any]:
+def installed() -> str | None:
+    """Return the version of this program, if it is installed."""
+    return _installed(DISTRIBUTION)
+
+
+def _everything(version: str | None) -> dict[str, Any]:
     return {
-        "version": installed,
+        "version": version,
         "commit": _commit(Path(__file__).parents[2]),
-        "memory_server": installed,
+        "memory_server": version,
         "registry": None,
         "images": {},
         "python": platform.python_version(),

@@ -6,22 +6,27 @@
 import contextlib
 import io
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer.main
 
+from agentengine_cli import front
 from agentengine_cli.errors import ExitCode
 from agentengine_cli.filelog import LEVELS
-from agentengine_cli.main import app, main
+from agentengine_cli.front import app
+from agentengine_cli.main import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 INTRODUCTION = """# The command line
 
 Every command answers on stdout and says everything else on stderr. With `--json` stdout gets
 exactly one JSON document, nothing is ever asked, and a failure is one JSON object on stderr:
-`{"error": {"code", "message", "hint", "problems"?, "warnings"?}}`.
+`{"error": {"code", "message", "hint", "problems"?, "warnings"?}}`. One command answers on stdout
+even when it ends with 1, because the answer is what it was asked for: `memory validate --json`
+prints `{"valid", "path", "problems"}` of an invalid file too.
 
 | exit code | meaning |
 |---|---|
@@ -94,6 +99,22 @@ def test_every_command_says_what_it_is_for_within_its_page(words: tuple[str, ...
 
     assert purpose.split("\n")[0][0].isupper()
     assert max(len(line) for line in help_of(words).splitlines()) <= 100
+
+
+def test_every_command_that_is_hinted_at_exists() -> None:
+    known = set(paths())
+    groups = {words[:-1] for words in known}
+    sources = Path(front.__file__).parent.rglob("*.py")
+
+    hinted = {
+        (first, second) if second and (first,) in groups else (first,)
+        for source in sources
+        for first, second in re.findall(
+            r"agentengine ([a-z][a-z-]+) ?([a-z-]*)", source.read_text(encoding="utf-8")
+        )
+    }
+
+    assert {words for words in hinted if words not in known} == set()
 
 
 def test_the_page_names_every_exit_code_and_log_level() -> None:

@@ -72,6 +72,6 @@ def missing(what: str, extra: str) -> ProviderMissing:
     """Return the error that says what is not there and how to get it."""
     return ProviderMissing(
         f"The local embedding model cannot be loaded: {what}. "
-        f"Run: pip install 'agentengine[{extra}]'",
+        f"Run in the checkout of agentengine: pip install -e '.[{extra}]'",
         extra=extra,
     )

@@ -45,11 +45,18 @@ def test_every_problem_of_a_configuration_is_told() -> None:
 def test_every_field_of_an_invalid_request_is_told() -> None:
     entries = [{"loc": ["body", "top_k"], "msg": "at most 100"}]
 
-    told = explain(server.InvalidRequest("no", errors=entries, request_id="r1"))
+    told = explain(server.InvalidRequest("no", errors=entries, request_id="r1", status=422))
 
     assert told is not None
     assert told.problems == ("top_k: at most 100",)
-    assert "r1" in (told.hint or "")
+    assert told.hint is None, "the answer has said it all"
+
+
+def test_the_log_is_named_for_a_fault_of_the_server() -> None:
+    told = explain(server.MemoryServerError("no", request_id="r1", status=500))
+
+    assert told is not None
+    assert "under request r1" in (told.hint or "")
 
 
 def test_a_full_path_is_named_with_an_error_of_the_system() -> None:

@@ -215,8 +215,36 @@ def test_the_installed_command_is_this_one(monkeypatch: pytest.MonkeyPatch) -> N
     assert ended.value.code == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [((), "Error: Interrupted\n"), (("--json",), '{"error": {"code": "INTERRUPTED"')],
+)
+def test_an_interrupt_while_the_program_is_loaded_is_one_line(
+    options: tuple[str, ...], said: str
+) -> None:
+    program = (
+        "import sys, agentengine_cli.main as main\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "main.entry()\n"
+    )
+    command = [sys.executable, "-c", program, "version", *options]
+
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+
+    assert (ran.returncode, ran.stdout) == (130, "")
+    assert ran.stderr.startswith(said)
+    assert ran.stderr.count("\n") == 1
+
+
+def test_the_version_is_an_option_too(cli: Cli) -> None:
+    assert cli("--version").out == cli("version").out
+
+
 def test_what_loads_slowly_stays_off_the_start() -> None:
-    program = "import sys, agentengine_cli.main; print(*sys.modules)"
+    program = "import sys, agentengine_cli.front; print(*sys.modules)"
     command = [sys.executable, "-c", program]
 
     ran = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours

@@ -32,6 +32,17 @@ def test_context_is_found_by_its_display_name() -> None:
     assert (target.origin, target.project_id) == (Origin.CONTEXT, "p")
 
 
+@pytest.mark.parametrize(
+    ("saved", "hint"),
+    [([STAGING], "Saved are: staging"), ([], "agentengine status --base-url BASE_URL")],
+)
+def test_unknown_context_is_told_with_what_there_is(saved: list[SavedContext], hint: str) -> None:
+    with pytest.raises(ContextNotFound, match='context "foo" not found') as refused:
+        resolve(TargetOptions(context="foo"), command="status", contexts=saved)
+
+    assert hint in str(refused.value.hint)
+
+
 def test_context_id_is_refused_and_the_name_to_use_is_said() -> None:
     with pytest.raises(ContextNotFound, match='context "ctx_1" not found') as refused:
         resolve(TargetOptions(context="ctx_1"), command="memory status", contexts=[STAGING])

@@ -56,7 +56,7 @@ def test_a_changed_file_is_named_with_the_command_that_mends_it(package: Path) -
 
 
 def test_a_package_that_is_not_installed_comes_with_the_command_that_installs_it() -> None:
-    with pytest.raises(ProviderMissing, match=r"pip install 'agentengine\[embedded\]'"):
+    with pytest.raises(ProviderMissing, match=r"pip install -e '\.\[embedded\]'"):
         model_files.read(replace(FILE, package="package_that_nobody_has"))
 
 
@@ -67,7 +67,7 @@ def test_a_file_that_its_package_lacks_is_named() -> None:
 
 
 def test_a_module_that_is_not_installed_comes_with_the_command_that_installs_it() -> None:
-    with pytest.raises(ProviderMissing, match=r"pip install 'agentengine\[static\]'"):
+    with pytest.raises(ProviderMissing, match=r"pip install -e '\.\[static\]'"):
         model_files.runtime("module_that_nobody_has", extra="static")
 
 

@@ -67,5 +67,12 @@ def test_descriptions_can_be_left_out(
     assert cli(environ=asked).out.strip() == plain
 
 
+def test_without_a_shell_the_shells_are_named_in_one_line(cli: Cli, home: Path) -> None:
+    ran = cli("completion", "-q")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[0] == "Error: Name a shell: bash, zsh, fish, powershell"
+
+
 def test_an_unknown_shell_is_wrong_usage(cli: Cli, home: Path) -> None:
     assert cli("completion", "tcsh").code == 2

@@ -24,7 +24,17 @@ def test_what_to_do_next_is_hinted(cli: Cli, home: Path) -> None:
     ran = cli(*CREATE, "x", "--dir", "here")
 
     assert ran.out == f"Created {home / 'here'}\n"
-    assert "agentengine dev up" in ran.err
+    assert f"cd {home / 'here'}\n" in ran.err
+    assert "agentengine memory configure, then agentengine memory apply --wait" in ran.err
+
+
+def test_a_name_without_a_usable_letter_says_which_directory_was_chosen(
+    cli: Cli, home: Path
+) -> None:
+    ran = cli(*CREATE, "記憶")
+
+    assert ran.out == f"Created {home / 'memory-project'}\n"
+    assert "memory-project it is" in ran.err
 
 
 def test_no_repository_is_made_inside_another(cli: Cli, home: Path) -> None:
@@ -70,8 +80,8 @@ def test_a_name_with_a_character_that_cannot_be_is_refused_by_naming_it(
     [
         ("Hello World", "hello-world"),
         ("Zoë & Søn", "zoe-sn"),
-        ("記憶", "memory-project"),
-        ("..", "memory-project"),
+        ("記憶", ""),
+        ("..", ""),
         ("a" * 90, "a" * 60),
     ],
 )

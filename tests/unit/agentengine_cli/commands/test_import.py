@@ -53,8 +53,9 @@ def test_a_second_run_writes_nothing_twice(
 
     again = cli("memory", "import", file, "--json")
 
-    assert again.json["skipped"] == 12
+    assert (again.json["new"], again.json["skipped"]) == (0, 12)
     assert len(server.turns) == 12
+    assert cli("memory", "import", file).out.startswith("new: 0, already there: 12\n")
 
 
 def test_how_many_were_known_is_not_claimed_when_the_server_does_not_say(
@@ -93,6 +94,16 @@ def test_an_own_key_and_the_time_of_a_line_go_with_the_turn(
 
     assert server.turns[0]["idempotency_key"] == "mine"
     assert server.turns[0]["metadata"] == {"a": 1, "timestamp": "2023-05-08T13:56:00Z"}
+
+
+@pytest.mark.parametrize(
+    "moment", ["2023-05-08T13:56:00Z", "2023-05-08", 1683554160, 1683554160.5, "1683554160000"]
+)
+def test_times_in_iso_and_as_epoch_numbers_are_taken(
+    cli: Cli, stack: Path, server: StandIn, lines: Lines, moment: str | float
+) -> None:
+    assert cli("memory", "import", lines(a_turn(timestamp=moment))).code == 0
+    assert server.turns[0]["metadata"] == {"timestamp": moment}
 
 
 def test_a_dry_run_sends_nothing_and_needs_no_server(cli: Cli, home: Path, lines: Lines) -> None:
@@ -145,7 +156,15 @@ def test_standard_input_can_be_imported(cli: Cli, stack: Path, server: StandIn) 
             a_turn(content="x" * (MAX_CONTENT_BYTES + 1)), "t:1: content: 262145 bytes", id="large"
         ),
         pytest.param(
-            a_turn(timestamp="2023", metadata={"timestamp": "2024"}),
+            a_turn(timestamp="next week"), "t:1: timestamp: 'next week' is no time", id="no-time"
+        ),
+        pytest.param(
+            a_turn(timestamp="2023-13-08"), "t:1: timestamp: '2023-13-08' is no", id="month"
+        ),
+        pytest.param(a_turn(timestamp=True), "t:1: timestamp: expected a time", id="true"),
+        pytest.param(a_turn(timestamp=1e15), "t:1: timestamp: '1000000", id="far"),
+        pytest.param(
+            a_turn(timestamp="2023-05-08", metadata={"timestamp": "2024-05-08"}),
             "t:1: timestamp: metadata.timestamp says something else",
             id="two-times",
         ),

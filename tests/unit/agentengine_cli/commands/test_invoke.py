@@ -53,6 +53,24 @@ def test_a_message_may_come_from_a_file_or_standard_input(
     assert cli("invoke", *arguments, *AS_ANA, stdin=stdin).out == "You said Zoë\n"
 
 
+@pytest.mark.parametrize("stdin", [b"", b"not to be read"])
+def test_a_payload_without_a_message_is_what_is_said(
+    cli: Cli, stack: Path, server: StandIn, stdin: bytes
+) -> None:
+    ran = cli("invoke", "--payload", '{"a": 1}', *AS_ANA, stdin=stdin)
+
+    assert ran.code == 0
+    assert server.bodies == [{"message": '{"a": 1}', "payload": {"a": 1}, "user_id": "ana"}]
+
+
+def test_standard_input_is_read_beside_a_payload_when_it_is_asked_for(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    cli("invoke", "-", "--payload", '{"a": 1}', *AS_ANA, stdin=b"Hello")
+
+    assert (server.bodies[0]["message"], server.bodies[0]["payload"]) == ("Hello", {"a": 1})
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -65,6 +83,8 @@ def test_a_message_may_come_from_a_file_or_standard_input(
         ),
         pytest.param(("Hi", "--payload", "[]", *AS_ANA), "expected a JSON object", id="payload"),
         pytest.param(("Hi", "--payload", "{", *AS_ANA), "--payload: not JSON", id="payload-json"),
+        pytest.param(("--payload", "{", *AS_ANA), "--payload: not JSON", id="only-payload-json"),
+        pytest.param(("--payload", "1", *AS_ANA), "expected a JSON object", id="only-payload"),
         pytest.param(("Hi", "--session", "a b", *AS_ANA), "--session: 1 to 128", id="session"),
         pytest.param(("Hi", "--timeout", "10", *AS_ANA), "is not a span of time", id="timeout"),
         pytest.param(("Hi", "--client-secret-stdin", *AS_ANA), "is empty", id="secret"),

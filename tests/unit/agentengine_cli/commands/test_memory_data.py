@@ -104,6 +104,20 @@ def test_long_evidence_is_shown_in_part(cli: Cli, stack: Path, server: StandIn) 
     assert "and 2 more turns" in ran.out
 
 
+def test_long_words_of_evidence_are_cut_for_a_reader_only(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    memory = a_memory(history=[], content="Short")
+    memory["evidence"][0]["turns"][0]["content"] = "word " * 100
+    server.memories = [memory]
+
+    shown = cli("memory", "show", "--user-id", "ana").out
+    in_json = cli("memory", "show", "--user-id", "ana", "--json").out
+
+    assert (shown.count("word"), in_json.count("word ")) == (40, 100)
+    assert "word…" in shown
+
+
 def test_shown_as_json_a_memory_has_only_what_was_asked_for(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:

@@ -1,8 +1,12 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentengine_cli.commands import service_account
+from memory_server.services import identity
 from tests.unit.agentengine_cli.conftest import Cli
+from tests.unit.agentengine_cli.control.manual_clock import ManualClock
 from tests.unit.agentengine_cli.stand_in import CLIENT_ID, OWNER_TOKEN, SECRET, StandIn
 
 CREATE = ("service-account", "create", "ci", "--role", "AGENT_DEVELOPER")
@@ -99,6 +103,40 @@ def test_a_rotated_account_shows_its_new_secret(cli: Cli, stack: Path) -> None:
     cli(*CREATE)
 
     assert cli("service-account", "rotate", CLIENT_ID, "--json").json["client_secret"] == SECRET
+
+
+@pytest.mark.parametrize(
+    ("expires", "until"),
+    [
+        ("2026-05-05T10:00:00+00:00", "2026-05-05 10:00+00:00"),
+        ("2026-08-02T10:00:00+00:00", "2026-05-11 03:02+00:00"),
+        (None, "2026-05-11 03:02+00:00"),
+    ],
+)
+def test_the_former_secret_lives_for_its_grace_or_until_it_expires(
+    expires: str | None, until: str
+) -> None:
+    former: Any = {"client_id": CLIENT_ID, "secret_expires_at": expires}
+
+    assert service_account.former_until(former, ManualClock()) == until
+
+
+def test_a_rotation_says_until_when_the_former_secret_is_taken(cli: Cli, stack: Path) -> None:
+    cli(*CREATE)
+
+    assert (
+        "The former secret stays valid until 2" in cli("service-account", "rotate", CLIENT_ID).err
+    )
+
+
+def test_the_grace_of_a_rotation_is_the_servers() -> None:
+    assert service_account.ROTATION_GRACE == identity.ROTATION_GRACE
+
+
+def test_a_deletion_says_that_it_holds_at_once(cli: Cli, stack: Path) -> None:
+    cli(*CREATE)
+
+    assert "refused from now on" in cli("service-account", "delete", CLIENT_ID).err
 
 
 def test_a_deleted_account_is_gone(cli: Cli, stack: Path) -> None:

@@ -7,7 +7,7 @@ import typer.main
 
 from agentengine_cli.commands.targeting import working
 from agentengine_cli.context import CliContext
-from agentengine_cli.main import app
+from agentengine_cli.front import app
 from agentengine_cli.output import Output
 from tests.unit.agentengine_cli.conftest import Cli, announce
 
