@@ -11,7 +11,7 @@ _STOP = frozenset(
     "in is it its me my of on or our out she so that the their them they this to us was we were "
     "what what's when where which who whom whose why will with would you your user user's tell "
     "about know remember any please usually always often many much there he his her said now "
-    "currently forget delete erase remove "
+    "currently again forget delete erase remove "
     "de el la los las un una unos unas y e o a en que es mi mis tu tus me te se le por para con "
     "qué dónde cuándo cómo quién quiénes cuál cuáles cuánto cuánta cuántos cuántas donde cuando "
     "como quien cual cuales cuantos cuantas su sus lo al del usuario soy eres era fui fue "
@@ -37,6 +37,12 @@ _RELATED = (
     "drink bebo bebes bebe beber tomo tomas toma",
     "study estudio estudias estudia estudiar",
     "ano edad",
+    "go went gone",
+    "buy bought",
+    "meet met",
+    "take took taken",
+    "see saw seen",
+    "drive drove drives",
 )
 _GROUP = {word: group[0] for group in map(str.split, _RELATED) for word in group}
 _KINDS = {
@@ -88,7 +94,7 @@ def best(question: str, texts: Iterable[str], *, limit: int = 3) -> Sequence[Mat
 
 def telling_words(text: str) -> frozenset[str]:
     """Return the words that carry meaning, reduced to a common form."""
-    folded = text.casefold().replace("\u2019", "'")
+    folded = text.casefold().replace("\u2019", "'").replace("home airport", "airport")
     words = (_common_form(word) for word in _WORD.findall(folded) if word not in _STOP)
     turns = (token for turn, token in _TURNS if turn.search(folded))
     return frozenset((*words, *turns))

@@ -45,7 +45,9 @@ _WORDS = {
     r"(?: \S+){1,3}\W*$)",
     Act.GREETING: r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|hola"
     r"|buenos días|buenas(?: tardes| noches)?)(?:[ ,]+(?:there|all|everyone|again|hello|friend"
-    r"|assistant|agent|buddy|amig[oa]|de nuevo|a todos))*(?:,? [A-ZÀ-Þ][\w'-]+)?\W*$",
+    r"|assistant|agent|buddy|amig[oa]|de nuevo|a todos))*(?:,? [A-ZÀ-Þ][\w'-]+)?"
+    r"(?:\W+(?:how are you|how's it going|what's up|qué tal|cómo estás)(?: doing| today| hoy)?)?"
+    r"\W*$",
     Act.THANKS: r"^\W*(?:(?:ok|okay|great|cool|vale),? )?(?:thanks|thank you|cheers|thx"
     r"|(?:muchas )?gracias)\b[\w ,']{0,25}\W*$",
     Act.FAREWELL: r"^\W*(?:bye|goodbye|good night|see you|take care|talk to you|adiós|hasta)\b"

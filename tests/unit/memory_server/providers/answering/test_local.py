@@ -52,6 +52,9 @@ async def answer(message: str, *facts: str, recent: tuple[Turn, ...] = ()) -> st
     [
         ("Which airport do I usually fly from?", FACTS[0]),
         ("where do I fly out of", FACTS[0]),
+        ("Where do I fly from again, please?", FACTS[0]),
+        ("What's my home airport?", FACTS[0]),
+        ("Who did I go to Lisbon with?", "The user went to Lisbon with Tom."),
         ("What am I allergic to?", FACTS[1]),
         ("Do I have any allergies?", FACTS[1]),
         ("What is my job?", FACTS[2]),
@@ -63,7 +66,9 @@ async def answer(message: str, *facts: str, recent: tuple[Turn, ...] = ()) -> st
 async def test_question_is_answered_with_the_sentence_that_fits(
     question: str, expected: str
 ) -> None:
-    assert await answer(question, *FACTS, "The user is from Spain.") == f"From memory: {expected}"
+    known = (*FACTS, "The user is from Spain.", "The user went to Lisbon with Tom.")
+
+    assert await answer(question, *known) == f"From memory: {expected}"
 
 
 # Each row: what was said of old, as the rules write it, and a question that it answers.

@@ -349,6 +349,7 @@ FORGOTTEN: Sequence[tuple[str, Sequence[str]]] = [
     ("Forget my birthday.", ["birthday", "birth_year"]),
     ("Forget which airport I fly from.", ["home_airport"]),
     ("Forget my shellfish allergy.", ["allergic_to_shellfish"]),
+    ("Forget my nut allergy.", ["allergic_to_nut", "allergic_to_nuts"]),
     ("Forget my allergies.", ["allergies"]),
     ("Forget my age and my favorite color.", ["age", "favourite_color"]),
     ("Forget what my dentist is.", ["dentist"]),
