@@ -22,23 +22,28 @@ def is_everything(request: str) -> bool:
     return bool(_EVERYTHING.search(request))
 
 
-def named_fact(request: str, chunks: Sequence[Chunk], told: Sequence[str]) -> str | None:
-    """Return the known fact that the request takes back, or None when it names none.
+def named_facts(request: str, chunks: Sequence[Chunk], told: Sequence[str]) -> Sequence[str]:
+    """Return the known facts that the request takes back; none when it names none.
 
     `told` is what was stated of late, of which no fact may have been made yet.
     """
     read = requests.read(request, rulebook(language.guess(request)))
     findings = [finding for finding in read or () if finding.retracts]
     if not findings:
-        return None
+        return ()
     facts = [chunk for chunk in chunks if chunk.source is Source.SEMANTIC]
     labelled = [chunk for chunk in facts if "label" in chunk.metadata]
-    for chunk in labelled:
-        if any(_means(finding, chunk) for finding in findings):
-            return chunk.content
+    meant = [_first_meant(finding, labelled) for finding in findings]
+    named = dict.fromkeys(content for content in meant if content is not None)
+    if named:
+        return tuple(named)
     others = [chunk.content for chunk in facts if chunk not in labelled]
-    found = best(request, (*others, *told), limit=1)
-    return found[0].sentence if found else None
+    return [match.sentence for match in best(request, (*others, *told), limit=1)]
+
+
+def _first_meant(finding: Finding, facts: Sequence[Chunk]) -> str | None:
+    """Return the fact that a finding takes back: each ends one."""
+    return next((fact.content for fact in facts if _means(finding, fact)), None)
 
 
 def _means(finding: Finding, chunk: Chunk) -> bool:

@@ -52,8 +52,10 @@ def _forgetting(
 ) -> str:
     if forgetting.is_everything(request):
         return f"{phrases.forget_what} {phrases.erase}"
-    fact = forgetting.named_fact(request, chunks, told)
-    return phrases.will_forget.format(_closed(fact)) if fact else phrases.forget_what
+    facts = forgetting.named_facts(request, chunks, told)
+    if not facts:
+        return phrases.forget_what
+    return phrases.will_forget.format(" ".join(_closed(fact) for fact in facts))
 
 
 def _acknowledged(said: Sequence[str], phrases: Phrases) -> str:

@@ -41,7 +41,7 @@ _WORDS = {
     rf"|{_AUXILIARY} (?:I|you|we|he|she|they|it|there|my|your|the|this|that|any\w*)\b"
     r"|(?:qué|dónde|cuándo|cómo|quién(?:es)?|cuál(?:es)?|cuánt[oa]s?|por qué"
     r"|(?:a|de|en|con|para|desde) (?:qué|dónde|quién|cuál))\b"
-    r"|(?:(?:a|de|en|con|desde) que|(?:(?:a|de|con|desde) )?(?:donde|cuando|cual|quien))"
+    r"|(?:(?:a|de|en|con|desde) que|(?:(?:a|de|con|desde) )?(?:donde|cuando|cual|quien|cuant[oa]s))"
     r"(?: \S+){1,3}\W*$)",
     Act.GREETING: r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|hola"
     r"|buenos días|buenas(?: tardes| noches)?)(?:[ ,]+(?:there|all|everyone|again|hello|friend"

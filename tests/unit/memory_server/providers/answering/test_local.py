@@ -175,6 +175,7 @@ async def test_only_a_statement_is_noted(message: str, expected: str) -> None:
         ("Forget that I am allergic to nuts.", "I could not tell what to forget."),
         ("Forget that I always fly out of Denver.", "I could not tell what to forget."),
         ("Forget that I always fly out of Boston.", f"I will forget: {FACTS[0]}"),
+        ("Forget my job and my home airport.", f"I will forget: {FACTS[2]} {FACTS[0]}"),
         ("Forget my birthday.", "I could not tell what to forget."),
         ("Forget it.", "I could not tell what to forget."),
         ("Olvida dónde vivo.", f"Olvidaré: {FACTS[3]}"),

@@ -31,6 +31,7 @@ from memory_server.providers.extraction.rules.acts import Act, act_of
         ("what's my name", Act.QUESTION),
         ("Dónde vivo ahora", Act.QUESTION),
         ("donde vivo", Act.QUESTION),
+        ("Cuantos gatos tengo", Act.QUESTION),
         ("Cuando era niño vivía en Roma.", Act.STATEMENT),
         ("When I was five I broke my arm.", Act.STATEMENT),
         ("What I want is a dog.", Act.STATEMENT),
