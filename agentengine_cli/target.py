@@ -188,7 +188,9 @@ def _named(name: str, contexts: Sequence[SavedContext], command: str) -> SavedCo
             return context
     known = ", ".join(context.name for context in contexts)
     hint = (
-        f"Saved are: {known}" if known else f"None is saved. Name the project: {_complete(command)}"
+        f"Saved are: {known}"
+        if known
+        else f"None is saved: leave it out for the local stack, or {_complete(command)}"
     )
     if name.startswith(CONTEXT_ID_PREFIX):
         same = next((context.name for context in contexts if context.id == name), "NAME")

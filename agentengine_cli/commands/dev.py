@@ -159,7 +159,7 @@ def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = Fals
     output.note("This is deleted for good:")
     for path in going:
         output.note(f"  {path}{_meaning(path.name)}")
-    output.note("The stored configuration, the secrets and any MongoDB database stay.")
+    output.note("The stored configuration, the port, the secrets and any MongoDB database stay.")
     output.confirm("Delete all of it?", yes=yes)
     _show_deleted(output, plane.clean())
 

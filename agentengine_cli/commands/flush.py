@@ -1,6 +1,7 @@
 """memory flush: promote what waits, and see its work to the end."""
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -111,14 +112,18 @@ class _Flush:
         )
         try:
             while not (await asyncio.wait({promotion}, timeout=POLL_SECONDS))[0]:
-                counts = (await self.client.jobs(limit=1))["counts"]
-                spent = time.monotonic() - self.began
-                status.update(f"Promoting for {spent:.0f} s, {counts['queued']} jobs queued so far")
+                await self._show_progress(status)
             return await promotion
         except TimeoutError as error:
             raise await self._late("the server is still promoting") from error
         finally:
             promotion.cancel()
+
+    async def _show_progress(self, status: Status) -> None:
+        with contextlib.suppress(OSError):  # a server too busy to tell is still promoting
+            counts = (await self.client.jobs(limit=1))["counts"]
+            spent = time.monotonic() - self.began
+            status.update(f"Promoting for {spent:.0f} s, {counts['queued']} jobs queued so far")
 
     async def _done(self, own: set[str], expected: int, status: Status) -> None:
         """Wait until none of our own jobs is queued or running, as far as they can be told."""
@@ -147,10 +152,12 @@ class _Flush:
         return job["kind"] == "extract" and all(ours in {None, theirs} for ours, theirs in wanted)
 
     async def _late(self, said: str) -> CliError:
-        queued = await self.client.jobs(state="queued", limit=MANY_JOBS)
+        troubles: list[str] = []
+        with contextlib.suppress(OSError):
+            troubles = _troubles(await self.client.jobs(state="queued", limit=MANY_JOBS), None)
         return CliError(
             f"Not done after {self.seconds:g} s: {said}",
-            problems=_troubles(queued, None)[:5],
+            problems=troubles[:5],
             hint="The server goes on, and flushing again is harmless; see agentengine memory jobs",
             code="TIMEOUT",
         )

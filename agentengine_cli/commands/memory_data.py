@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from memory_server.client import MemoryDocument, MemoryServerClient
 
 MANY_JOBS = 1000
+ERASE_SECONDS = 600.0
+"""A user may have a lot to erase, and half of it is worth nothing."""
 STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
@@ -270,7 +272,7 @@ def erase(
     context.output.confirm(f"Erase everything of {user_id} for good?", yes=yes)
 
     async def work() -> Any:
-        async with server.client(server.administrator) as client:
+        async with server.client(server.administrator, timeout=ERASE_SECONDS) as client:
             return await client.erase(user_id)
 
     erased = run(work())

@@ -60,6 +60,8 @@ class KeySources:
     secrets: Mapping[str, str] = field(repr=False)
     dotenv: Mapping[str, str] = field(repr=False)
     dotenv_path: Path
+    dotenv_bad: Sequence[int] = ()
+    """The numbers of its lines that are no entries."""
     shell: Mapping[str, str] = field(repr=False)
     """The caller's environment: looked at to explain, never used."""
 
@@ -75,6 +77,10 @@ class KeySources:
         places = [f"secret {name}" for name in names]
         places += [f"{name} in {self.dotenv_path}" for name in names]
         notes = [f"{n} was found in your shell, not in .env" for n in names if self._in_shell(n)]
+        lines = ", ".join(map(str, self.dotenv_bad))
+        notes += (
+            [f"not of the form NAME=value in {self.dotenv_path}: line {lines}"] if lines else []
+        )
         return "; ".join([f"looked for {', '.join(places)}", *notes])
 
     def _in_shell(self, name: str) -> bool:
@@ -83,14 +89,19 @@ class KeySources:
 
 def read_dotenv(path: Path) -> dict[str, str]:
     """Return a dotenv file's entries as they are written, without interpolation."""
+    return read_lines(path)[0]
+
+
+def read_lines(path: Path) -> tuple[dict[str, str], Sequence[int]]:
+    """Do as `read_dotenv`, and return the numbers of the lines that are no entries."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
+        return {}, ()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DotenvUnreadable(f"Cannot read {path}: {reason}") from error
-    return entries(text)[0]
+    return entries(text)
 
 
 def entries(text: str) -> tuple[dict[str, str], Sequence[int]]:

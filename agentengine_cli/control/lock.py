@@ -54,7 +54,7 @@ def _acquire(descriptor: int, path: Path, *, clock: Clock, timeout_seconds: floa
         except BlockingIOError:
             if clock.monotonic() >= deadline:
                 raise LockHeld(
-                    f"Another agentengine command (process {_holder(descriptor)}) is changing "
+                    f"Another command of agentengine (process {_holder(descriptor)}) is changing "
                     f"{path.parent}; waited {timeout_seconds:g} seconds for it",
                     hint="Wait for it to end, or end it, then run this command again",
                 ) from None

@@ -185,9 +185,11 @@ class ControlPlane:
 
     def key_sources(self) -> KeySources:
         """Return where keys and settings are looked for."""
+        dotenv, bad = environment.read_lines(self.stack.dotenv)
         return KeySources(
             secrets=self.secrets.values(),
-            dotenv=environment.read_dotenv(self.stack.dotenv),
+            dotenv=dotenv,
+            dotenv_bad=bad,
             dotenv_path=self.stack.dotenv,
             shell=self.shell,
         )

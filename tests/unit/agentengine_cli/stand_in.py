@@ -1,6 +1,5 @@
 """A small server that speaks the routes the command line uses and remembers what it was told."""
 
-import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -31,7 +30,7 @@ class StandIn:
     jobs: list[dict[str, Any]] = field(default_factory=list)
     after_flush: list[dict[str, Any]] = field(default_factory=list)
     own_jobs: int | None = None
-    promotes: asyncio.Event | None = None
+    promotes_for_ever: bool = False
     accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
     seen: list[tuple[str, str, str | None]] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
@@ -91,8 +90,8 @@ class _Routes:
 
     async def flush(self, request: Request) -> Response:
         self.state.bodies.append(await request.json())
-        if self.state.promotes is not None:
-            await self.state.promotes.wait()
+        if self.state.promotes_for_ever:
+            await request.receive()  # until the client has gone
         self.state.jobs += self.state.after_flush
         jobs = len(self.state.after_flush) if self.state.own_jobs is None else self.state.own_jobs
         return JSONResponse({"snapshots": 1, "jobs": jobs})

@@ -217,7 +217,7 @@ def test_a_second_flush_finds_nothing_to_do(cli: Cli, stack: Path, server: Stand
 def test_promotion_that_outlasts_the_timeout_says_that_the_server_goes_on(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
-    server.promotes = asyncio.Event()  # never set
+    server.promotes_for_ever = True
 
     ran = cli("memory", "flush", "--no-wait", "--timeout", "100ms", "--json")
 

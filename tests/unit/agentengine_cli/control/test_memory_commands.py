@@ -213,6 +213,18 @@ def test_apply_without_a_key_starts_nothing_and_names_what_it_looked_for(
     assert cli("memory", "status").out.startswith("state: not_provisioned")
 
 
+def test_line_of_dotenv_that_is_none_is_told_where_a_key_is_missed(cli: Cli, project: Path) -> None:
+    (project / "project-config.yaml").write_text("memory_only: true\nmemory: {}\n")
+    (project / ".env").write_text("A=1\nOPENAI_API_KEY hush-hush\n")
+    cli("memory", "configure", "--yes")
+
+    ran = cli("memory", "apply")
+
+    assert f"not of the form NAME=value in {project / '.env'}: line 2" in ran.err
+    assert "hush-hush" not in ran.err
+    assert "python-dotenv" not in ran.err
+
+
 def test_dry_run_says_what_would_happen(cli: Cli, project: Path) -> None:
     cli("memory", "configure", "--yes")
 
