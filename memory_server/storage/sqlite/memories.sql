@@ -1,10 +1,15 @@
 -- name: get
--- One memory of a scope.
-SELECT * FROM memories AS m WHERE /* conditions */ 1;
+-- Memories of a scope by id. Left alone, the planner reads all of the owner's.
+SELECT * FROM memories AS m INDEXED BY memories_id WHERE /* conditions */ 1;
+
+-- name: find_live
+-- Live memories of a scope, the newest first; in the order of an index where the owner is known.
+SELECT * FROM memories AS m /* index */ WHERE /* conditions */ 1
+ORDER BY m.updated_at DESC, m.id DESC LIMIT :limit;
 
 -- name: find
 -- Memories of a scope, live before others, then the newest first.
-SELECT * FROM memories AS m WHERE /* conditions */ 1
+SELECT * FROM memories AS m /* index */ WHERE /* conditions */ 1
 ORDER BY (m.is_latest AND NOT m.deleted) DESC, m.updated_at DESC, m.id DESC LIMIT :limit;
 
 -- name: history

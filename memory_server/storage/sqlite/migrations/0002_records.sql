@@ -243,6 +243,8 @@ CREATE UNIQUE INDEX memories_identity
     WHERE is_latest AND NOT deleted AND identity_key IS NOT NULL;
 CREATE INDEX memories_root ON memories (project_id, root_id);
 CREATE INDEX memories_owner ON memories (project_id, user_id, type, updated_at);
+CREATE INDEX memories_same ON memories (project_id, user_id, type, identity_key)
+    WHERE identity_key IS NOT NULL;
 CREATE INDEX memories_key ON memories (project_id, type, key);
 CREATE INDEX memories_claim ON memories (project_id, claim_subject, claim_attribute)
     WHERE claim_subject IS NOT NULL;
