@@ -96,13 +96,16 @@ def fuse(
     words = normalise_text(text, covered) if text is not None else None
     meaning = normalise_vector(vector, space) if vector is not None and space else None
     shares = _shares(words, meaning, weights)
-    scores = {
-        name: sum(leg.get(name, 0.0) * share for leg, share in shares)
-        for name in {name for leg, _ in shares for name in leg}
-    }
-    return [
-        Ranked(name, scores[name]) for name in sorted(scores, key=_ScoreOrder(scores, vector, text))
-    ]
+    scores: dict[str, float] = {}
+    for leg, share in shares:
+        for name, score in leg.items():
+            scores[name] = scores.get(name, 0.0) + score * share
+    raw = [leg for leg in (vector, text) if leg is not None]
+    lowest = float("-inf")
+    order = sorted(
+        (-score, *(-leg.get(name, lowest) for leg in raw), name) for name, score in scores.items()
+    )
+    return [Ranked(str(key[-1]), scores[str(key[-1])]) for key in order]
 
 
 def merge_sources(sources: Iterable[Sequence[Chunk]]) -> list[Chunk]:
@@ -165,16 +168,6 @@ def _shares(
     legs = [(leg, weight) for leg, weight in asked if leg is not None]
     total = sum(weight for _, weight in legs)
     return [(leg, weight / total) for leg, weight in legs]
-
-
-class _ScoreOrder:
-    """Sort key: score, then the raw scores, then id."""
-
-    def __init__(self, scores: Mapping[str, float], *raw: Mapping[str, float] | None) -> None:
-        self._legs = [scores, *(leg for leg in raw if leg is not None)]
-
-    def __call__(self, name: str) -> tuple[float | str, ...]:
-        return (*(-leg.get(name, float("-inf")) for leg in self._legs), name)
 
 
 def _rank(chunk: Chunk) -> tuple[float, str, str]:
