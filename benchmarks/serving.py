@@ -107,8 +107,8 @@ async def _measure(count: int, rounds: int) -> Sequence[Row]:
         _row(
             "hybrid search over HTTP, top 20",
             search,
-            peer="sum of the three + 12 ms",
-            limit=peer_search + 12,
+            peer="sum of the three + 15 ms",
+            limit=peer_search + 15,
         ),
         _row("the same while what was recorded is extracted", busy),
     ]
