@@ -20,7 +20,7 @@ from demo.conversation import QUESTION, SESSIONS, USER, Session
 from memory_server.client import MemoryServerClient
 from memory_server.client.shapes import JobDocument
 
-CONSOLE = Console(highlight=False)
+CONSOLE = Console(highlight=False, soft_wrap=True)
 COLOURS = {"ADD": "green", "UPDATE": "yellow", "REINFORCE": "cyan", "RETRACT": "red"}
 CLI = [sys.executable, "-m", "agentengine_cli"]
 
@@ -30,7 +30,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="agentengine-demo-") as directory:
         project = Path(directory) / "travel-agent"
         _heading("A project and its memory server")
-        _run("create", "--memory-only", "--name", "Travel Agent", "--dir", str(project), cwd=None)
+        _run("create", "--memory-only", "--name", "Travel Agent", cwd=Path(directory))
         _run("memory", "configure", "--yes", cwd=project)
         with _server(project) as status:
             with Memory(base_url=status["url"]) as memory:
@@ -104,7 +104,7 @@ def _ask(memory: Memory) -> None:
 
 
 def _invoke(project: Path) -> None:
-    _heading("Invoking the agent: a person, then a service account")
+    _heading("Invoking the agent: for a person, then as a service account")
     _run("invoke", "--user-id", USER, QUESTION, cwd=project)
     made = _run(
         "service-account",
@@ -137,11 +137,12 @@ def _server(project: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _run(
-    *arguments: str, cwd: Path | None, show: bool = True, extra: Mapping[str, str] | None = None
+    *arguments: str, cwd: Path, show: bool = True, extra: Mapping[str, str] | None = None
 ) -> str:
     """Run one command of the real command line, show it as typed, and return what it answered."""
     shown = " ".join(f'"{word}"' if " " in word else word for word in arguments)
-    CONSOLE.print(f"\n[bold]$ agentengine {escape(shown)}[/]")
+    if show:
+        CONSOLE.print(f"\n[bold]$ agentengine {escape(shown)}[/]")
     done = subprocess.run(  # noqa: S603 - our own command line
         [*CLI, *arguments],
         cwd=cwd,
