@@ -50,7 +50,7 @@ def extract(conversation: Conversation) -> list[Candidate]:
     moment = _moment(lines)
     body = Episode(
         title=_title(lines),
-        content="\n".join((_header(speakers, moment), *(line.shown for line in kept))),
+        content="\n".join((*_header(speakers, moment), *(line.shown for line in kept))),
         summary_text=_summary(kept),
         participants=speakers,
         tags=_tags(kept),
@@ -126,9 +126,12 @@ def _moment(lines: Sequence[_Line]) -> EventTime | None:
     return EventTime(start=start, end=end + timedelta(minutes=1), words=_day(start))
 
 
-def _header(speakers: Sequence[str], moment: EventTime | None) -> str:
+def _header(speakers: Sequence[str], moment: EventTime | None) -> Sequence[str]:
+    """Return the line with the day and the speakers; without a day the lines say who spoke."""
+    if moment is None:
+        return ()
     who = " and ".join((", ".join(speakers[:-1]), speakers[-1]) if speakers[1:] else speakers)
-    return f"{moment.words}, {who}:" if moment else f"{who}:"
+    return (f"{moment.words}, {who}:",)
 
 
 def _day(moment: datetime) -> str:

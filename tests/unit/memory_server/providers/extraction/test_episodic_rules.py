@@ -128,4 +128,4 @@ async def test_tools_system_prompts_and_our_own_context_are_no_part_of_it() -> N
         turn(3, "Result: 42 rows", role=Role.TOOL),
     )
 
-    assert (await the_episode(talk)).content == "User:\nUser: I flew to Rome."
+    assert (await the_episode(talk)).content == "User: I flew to Rome."
