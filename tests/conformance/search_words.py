@@ -82,9 +82,9 @@ class WordsContract:
 
     async def test_a_turn_is_found_by_its_speaker_and_its_date(self, store: Store) -> None:
         said = {"event_time": datetime.fromisoformat("2023-05-08T23:30:00-07:00")}
-        await say(store, turn := a_turn("hm", metadata={"speaker": "Caroline"}, **said))
+        await say(store, turn := a_turn("hm", metadata={"speaker": "Marta"}, **said))
 
-        for query in ("Caroline", "8 May 2023", "May"):
+        for query in ("Marta", "8 May 2023", "May"):
             assert await ids(store, "text", a_selection(Source.STM), query) == [turn.id]
 
     async def test_a_turn_is_found_by_what_was_said_just_before(self, store: Store) -> None:

@@ -169,9 +169,9 @@ def test_event_time_without_dates_keeps_its_words(event: dict[str, str]) -> None
 
 
 def test_a_turn_is_shown_with_its_speaker() -> None:
-    turns = [a_turn("Hello", seq=1, speaker="Caroline")]
+    turns = [a_turn("Hello", seq=1, speaker="Marta")]
 
-    assert "- **Caroline**: Hello" in text(format_context(turns, FormatStyle.JINJA2))
+    assert "- **Marta**: Hello" in text(format_context(turns, FormatStyle.JINJA2))
 
 
 def test_a_turn_that_only_called_a_tool_shows_the_call() -> None:
