@@ -1,11 +1,13 @@
 """Fixtures every test may ask for."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
 pytest.register_assert_rewrite("tests.conformance")
 
+from agentengine_cli.control import process  # noqa: E402 asserts are rewritten first
 from memory_server.settings import SECRET_NAMES  # noqa: E402 asserts are rewritten first
 from tests.clock import CountingIds, ManualClock  # noqa: E402 asserts are rewritten first
 
@@ -18,6 +20,14 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name in (*SECRET_NAMES, "PROJECT_ID", "ORG_ID") or name.startswith(_OURS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _collected() -> Iterator[None]:
+    """Collect the processes that tests started and ended from outside, as their parent must."""
+    yield
+    for child in process._children.values():
+        child.poll()
 
 
 @pytest.fixture
