@@ -2,11 +2,14 @@
 
 import re
 
+from memory_server.domain.formats import without_memory
+
 _INJECTED = re.compile(
     r"<memory_context\b[^>]{0,200}>.*?(?:</memory_context\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _INJECTED_SECTION = re.compile(
-    r"^(?P<mark>#{1,6})[ \t]*(?:memory\b|what is remembered\b)[^\n]*\n.*?(?=^#{1,6}[ \t]|\Z)",
+    r"^(?P<mark>#{1,6})[ \t]*(?:memory\b|what is remembered\b)[^\n]*\n"
+    r".*?(?=^(?!(?P=mark)#)#{1,6}[ \t]|\Z)",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _CODE_BLOCK = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
@@ -34,6 +37,10 @@ def spoken(content: str) -> str:
 
 
 def without_injected(content: str) -> str:
-    """Return the content without context blocks that this server put into prompts."""
-    text = content.replace("\u2019", "'").replace("\u00a0", " ")
+    """Return the content without context blocks that this server put into prompts.
+
+    Its own blocks go by their exact envelopes; sections of the same kind that an agent wrote
+    itself go by their heading, with what is below it.
+    """
+    text = without_memory(content).replace("\u2019", "'").replace("\u00a0", " ")
     return _INJECTED_SECTION.sub("\n", _INJECTED.sub("\n", text))
