@@ -8,6 +8,16 @@ Span = tuple[date, date]
 """First day, and the day after the last."""
 
 
+_IN_WORDS = (
+    "January February March April May June July August September October November December".split()
+)
+
+
+def in_words(day: date) -> str:
+    """Return a day as it is shown and searched: "8 May 2023", whatever the locale."""
+    return f"{day.day} {_IN_WORDS[day.month - 1]} {day.year}"
+
+
 def numbered(names: str, first: int) -> dict[str, int]:
     """Give names numbers from `first` on; those joined by a bar share a number."""
     return {

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from memory_server.domain.calendar import in_words
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.filters import parse_date
 from memory_server.domain.tokens import count_tokens
@@ -205,12 +206,12 @@ def _when(chunk: Chunk) -> str:
     """Return the time of the event as a date and as it was said; else when it was noted."""
     event = chunk.metadata.get("event_time")
     if not isinstance(event, Mapping):
-        return f"noted {_day(chunk.timestamp)}"
+        return f"noted {in_words(chunk.timestamp)}"
     start, end = _moment(event.get("start")), _moment(event.get("end"))
     words = event.get("words")
     said = f'said as "{words}"' if words else ""
     if start is None:
-        return said or f"noted {_day(chunk.timestamp)}"
+        return said or f"noted {in_words(chunk.timestamp)}"
     span = _span(start, end or start)
     return f"{span}, {said}" if said and str(words) != span else span
 
@@ -225,14 +226,10 @@ def _span(start: datetime, end: datetime) -> str:
     """Return a stretch of time, end exclusive: a day, a month, a year, or first to last day."""
     last = end - timedelta(microseconds=1) if end > start else start
     if last.date() == start.date():
-        return _day(start)
+        return in_words(start)
     whole = start.day == 1 and end.day == 1
     if whole and (last.year, last.month) == (start.year, start.month):
         return f"{start:%B} {start.year}"
     if whole and (start.month, last.month) == (1, 12) and last.year == start.year:
         return str(start.year)
-    return f"{_day(start)} to {_day(last)}"
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B} {moment.year}"
+    return f"{in_words(start)} to {in_words(last)}"

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from memory_server.domain.calendar import in_words
 from memory_server.domain.turn import NewTurn
 
 _UNSPACED = re.compile(
@@ -21,21 +22,6 @@ _CLITIC = re.compile(
     re.IGNORECASE,
 )
 """What English hangs on a word: Ana's, what's, didn't."""
-
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 
 QUESTION_WORDS = frozenset(
     """
@@ -80,8 +66,7 @@ def turn_text(turn: NewTurn) -> str:
     said = f"{turn.speaker}: {turn.content}"
     if turn.event_time is None:
         return said
-    moment = turn.event_time
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year} {said}"
+    return f"{in_words(turn.event_time)} {said}"
 
 
 def embedding_text(turn: NewTurn, before: NewTurn | None = None) -> str:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from memory_server.domain.calendar import in_words
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import Episode, EventTime
 from memory_server.domain.turn import Role
@@ -123,7 +124,7 @@ def _moment(lines: Sequence[_Line]) -> EventTime | None:
     if not times:
         return None
     start, end = min(times), max(times)
-    return EventTime(start=start, end=end + timedelta(minutes=1), words=_day(start))
+    return EventTime(start=start, end=end + timedelta(minutes=1), words=in_words(start))
 
 
 def _header(speakers: Sequence[str], moment: EventTime | None) -> Sequence[str]:
@@ -134,14 +135,5 @@ def _header(speakers: Sequence[str], moment: EventTime | None) -> Sequence[str]:
     return (f"{moment.words}, {who}:",)
 
 
-def _day(moment: datetime) -> str:
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-
-
 def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + "…"
-
-
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
