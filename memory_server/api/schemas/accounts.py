@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body
+from memory_server.api.schemas.common import Answer, Body, Whole
 from memory_server.domain.account import AccountRole, ServiceAccount
 from memory_server.services.identity import DEFAULT_SECRET_HOURS, IssuedSecret, NewAccount
 
@@ -16,7 +16,9 @@ class AccountBody(Body):
     description: str = Field(default="", max_length=1000)
     roles: tuple[AccountRole, ...] = Field(min_length=1, max_length=1)
     """Exactly one."""
-    secret_expires_after_hours: int = Field(default=DEFAULT_SECRET_HOURS, ge=1, le=MAX_SECRET_HOURS)
+    secret_expires_after_hours: Whole = Field(
+        default=DEFAULT_SECRET_HOURS, ge=1, le=MAX_SECRET_HOURS
+    )
     ip_access_list: tuple[str, ...] = Field(default=(), max_length=200)
 
     def account(self) -> NewAccount:
@@ -33,7 +35,9 @@ class AccountBody(Body):
 class RotateBody(Body):
     """How long the new secret is valid."""
 
-    secret_expires_after_hours: int = Field(default=DEFAULT_SECRET_HOURS, ge=1, le=MAX_SECRET_HOURS)
+    secret_expires_after_hours: Whole = Field(
+        default=DEFAULT_SECRET_HOURS, ge=1, le=MAX_SECRET_HOURS
+    )
 
 
 class AddressesBody(Body):

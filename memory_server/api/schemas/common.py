@@ -1,9 +1,23 @@
 """What all bodies and documents share: tolerant in, exact out."""
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    Strict,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from memory_server.domain.scope import Visibility
 
@@ -24,10 +38,31 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def _number(value: Any) -> Any:
+    """Refuse texts and booleans that could be read as numbers."""
+    if isinstance(value, str | bool):
+        raise ValueError("Input should be a number")  # noqa: TRY004 a validator's error
+    return value
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
+
+
+def _written_out(value: Any) -> Any:
+    """Refuse moments that are not written as ISO 8601: bare numbers, and texts of a number."""
+    if isinstance(value, str) and _DATE.match(value):
+        return value
+    raise ValueError("Input should be a date and time with an offset, as ISO 8601 writes them")
+
+
 JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]
 JsonList = Annotated[tuple[Any, ...], AfterValidator(_storable)]
 JsonObjects = Annotated[tuple[dict[str, Any], ...], AfterValidator(_storable)]
 Id = Annotated[str, Field(max_length=MAX_ID)]
+Whole = Annotated[int, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Flag = Annotated[bool, Strict()]
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 
 QueryText = Annotated[str | None, BeforeValidator(_blank_is_unset)]
 """A query parameter; blank counts as absent."""
@@ -37,6 +72,13 @@ QueryVisibility = Annotated[Visibility | None, BeforeValidator(_blank_is_unset)]
 def unset_if_blank(default: Any) -> BeforeValidator:
     """Return a validator of query parameters that takes a blank value for the default."""
     return BeforeValidator(lambda value: default if _blank_is_unset(value) is None else value)
+
+
+BLANK: Mapping[str, Any] = {"type": "string", "pattern": r"^\s*$"}
+"""The schema of a text that counts as absent."""
+NULL: Mapping[str, Any] = {"type": "null"}
+_ABOUT = ("title", "description", "default")
+"""What stands beside the alternatives of a schema, not in one of them."""
 
 
 class Body(BaseModel):
@@ -60,6 +102,32 @@ class Body(BaseModel):
             return False
         blank = isinstance(value, str) and not value.strip()
         return not blank or name in cls.takes_blank
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Say in the schema too which fields take null and blank values for absent ones."""
+        schema = handler(core_schema)
+        shape = handler.resolve_ref_schema(schema)
+        needed = shape.get("required", ())
+        for name, field in shape.get("properties", {}).items():
+            if name not in needed:
+                shape["properties"][name] = _or_unset(field)
+            elif field.get("type") == "string" and name not in cls.takes_blank:
+                field["pattern"] = r"\S"
+        return schema
+
+
+def _or_unset(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an optional field: its values, null, or a blank text."""
+    values = {key: value for key, value in field.items() if key not in _ABOUT}
+    options = [*values["anyOf"]] if list(values) == ["anyOf"] else [values]
+    unset = (NULL,) if {"type": "string"} in options else (NULL, BLANK)
+    options += [value for value in unset if value not in options]
+    return {"anyOf": [*map(dict, options)]} | {
+        key: value for key, value in field.items() if key in _ABOUT
+    }
 
 
 class Owned(Body):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
+from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonObject, Whole
 from memory_server.api.schemas.search import MAX_TOP_K, ChunkDocument
 from memory_server.domain.chunk import RetrievalMode, Source, SourceOutcome
 from memory_server.domain.formats import FormatStyle
@@ -36,16 +36,16 @@ class _Wanted(Body):
     user_id: Id | None = None
     session_id: Id | None = None
     visibility: Visibility | None = None
-    max_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: Whole | None = Field(default=None, ge=1)
     format_style: Style | None = None
-    include_memories: bool = False
+    include_memories: Flag = False
 
 
 class ContextBody(_Wanted):
     """What to build a context from. The filter is not checked; surprises come as warnings."""
 
     enabled_sources: tuple[Source, ...] = DEFAULT_SOURCES
-    top_k: int = Field(default=50, ge=1, le=MAX_TOP_K)
+    top_k: Whole = Field(default=50, ge=1, le=MAX_TOP_K)
     metadata_filter: JsonObject | None = None
 
 
@@ -55,7 +55,7 @@ class SourceSpec(Body):
     source: Source
     mode: RetrievalMode = RetrievalMode.SEMANTIC
     metadata_filter: JsonObject | None = None
-    top_k: int = Field(default=20, ge=1, le=MAX_SOURCE_TOP_K)
+    top_k: Whole = Field(default=20, ge=1, le=MAX_SOURCE_TOP_K)
 
     def request(self) -> SourceRequest:
         """Return the source as the service is asked for it."""
@@ -71,7 +71,7 @@ class SourcesBody(_Wanted):
     """What to build a context from, source by source. Filters are checked."""
 
     sources: Annotated[tuple[SourceSpec, ...], Field(min_length=1), AfterValidator(_distinct)]
-    rerank: bool = False
+    rerank: Flag = False
 
 
 class OutcomeDocument(Answer):

@@ -8,11 +8,13 @@ from pydantic import Field
 from memory_server.api.schemas.common import (
     Answer,
     Body,
+    Flag,
     Id,
     JsonList,
     JsonObject,
     JsonObjects,
     Owned,
+    Whole,
 )
 from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Term
 from memory_server.domain.reading import body_document, event_time_document
@@ -29,7 +31,7 @@ class SemanticBody(Owned):
     text: str
     source: str = "agent"
     session_id: Id | None = None
-    upsert: bool = False
+    upsert: Flag = False
 
     def request(self) -> SaveRequest:
         """Return what is to be saved."""
@@ -76,7 +78,7 @@ class TaxonomicBody(Owned):
     term: str
     definition: str
     related_terms: Texts = ()
-    query_expansion: bool = True
+    query_expansion: Flag = True
 
     def request(self) -> SaveRequest:
         """Return what is to be saved."""
@@ -227,7 +229,7 @@ class CustomQuery(Body):
 
     query: str
     tags: JsonObject = Field(default_factory=dict)
-    top_k: int = Field(default=10, ge=1, le=100)
+    top_k: Whole = Field(default=10, ge=1, le=100)
 
 
 def document(memory: Memory, org_id: str) -> dict[str, Any]:

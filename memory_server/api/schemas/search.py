@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
+from memory_server.api.schemas.common import Answer, Body, Id, JsonObject, Moment, Number, Whole
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.scope import Visibility
@@ -28,11 +28,11 @@ class SearchBody(Body):
     """Terms of that domain only."""
     tags: tuple[str, ...] = ()
     """Memories with any of these tags only."""
-    top_k: int = Field(default=50, ge=1, le=MAX_TOP_K)
-    similarity_threshold: float = Field(default=0.0, allow_inf_nan=False)
+    top_k: Whole = Field(default=50, ge=1, le=MAX_TOP_K)
+    similarity_threshold: Number = Field(default=0.0, allow_inf_nan=False)
     metadata_filter: JsonObject | None = None
     mode: RetrievalMode = RetrievalMode.HYBRID
-    as_of: AwareDatetime | None = None
+    as_of: Moment | None = None
     """Search the memories that held at that moment."""
 
     def conditions(self, narrowing: Filter | None) -> Filter | None:

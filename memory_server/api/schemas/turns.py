@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body, Id, JsonList, JsonObject
+from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonList, JsonObject, Whole
 from memory_server.domain.turn import Role
 from memory_server.services.turns import Recorded, TurnInput
 
@@ -20,9 +20,9 @@ class TurnBody(Body):
     tool_calls: JsonList | None = None
     tool_call_id: str | None = None
     tool_name: str | None = None
-    is_error: bool = False
+    is_error: Flag = False
     model_name: str | None = None
-    tokens: int | None = Field(default=None, ge=0, lt=2**63)
+    tokens: Whole | None = Field(default=None, ge=0, lt=2**63)
     stop_reason: str | None = None
     metadata: JsonObject = Field(default_factory=dict)
 
