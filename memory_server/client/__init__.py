@@ -1,6 +1,14 @@
 """The typed client of the memory server."""
 
 from memory_server.client.client import MemoryServerClient
+from memory_server.client.deployment import (
+    Applied,
+    ConfigDocument,
+    ConfigStored,
+    DeploymentClient,
+    RuntimeDocument,
+    SecretDocument,
+)
 from memory_server.client.shapes import (
     AccountDocument,
     Erased,
@@ -20,6 +28,10 @@ from memory_server.client.transport import ServerTimeout, ServerUnreachable
 
 __all__ = [
     "AccountDocument",
+    "Applied",
+    "ConfigDocument",
+    "ConfigStored",
+    "DeploymentClient",
     "Erased",
     "Flushed",
     "InvokeAnswer",
@@ -31,6 +43,8 @@ __all__ = [
     "MemoryServerClient",
     "QueueStats",
     "RecordedTurn",
+    "RuntimeDocument",
+    "SecretDocument",
     "ServerTimeout",
     "ServerUnreachable",
     "StreamFrame",

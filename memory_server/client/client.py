@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from memory_server.client.deployment import DeploymentClient
 from memory_server.client.shapes import (
     AccountDocument,
     Erased,
@@ -24,7 +25,14 @@ from memory_server.client.shapes import (
     StreamFrame,
     Token,
 )
-from memory_server.client.transport import CONNECT_TIMEOUT, Transport, checked, data_of, is_loopback
+from memory_server.client.transport import (
+    CONNECT_TIMEOUT,
+    Transport,
+    checked,
+    data_of,
+    having,
+    is_loopback,
+)
 from memory_server.errors import MemoryServerError
 
 DEFAULT_TIMEOUT = 30.0  # seconds
@@ -59,6 +67,7 @@ class MemoryServerClient:
         )
         self._wire = Transport(base_url=base_url, http=http, sleep=sleep)
         self._project = f"/api/v1/projects/{quote(project_id, safe='')}"
+        self.deployment = DeploymentClient(self._wire, self._project)
 
     async def __aenter__(self) -> Self:
         return self
@@ -112,7 +121,7 @@ class MemoryServerClient:
         given = {name: value for name, value in body.items() if value is not None}
         path = f"{self._project}/memory/turns"
         answer = await self._wire.call("POST", path, idempotent=True, json=given)
-        return cast(RecordedTurn, _with(answer, "id", "turn_seq"))
+        return cast(RecordedTurn, having(answer, "id", "turn_seq"))
 
     async def memories(
         self, *, user_id: str, type: str | None = None, include_history: bool = False
@@ -120,7 +129,7 @@ class MemoryServerClient:
         """Return what is remembered of a user, with evidence, and former versions if asked."""
         query = _query(user_id=user_id, type=type, include_history=include_history or None)
         answer = await self._wire.call("GET", "/api/v1/admin/memories", params=query)
-        return cast(Sequence[MemoryDocument], _with(answer, "memories")["memories"])
+        return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
     async def flush(
         self,
@@ -137,23 +146,28 @@ class MemoryServerClient:
         body = _query(session_id=session_id, user_id=user_id)
         options = _query(timeout=seconds)
         answer = await self._wire.call("POST", "/api/v1/admin/flush", json=body, **options)
-        return cast(Flushed, _with(answer, "snapshots", "jobs"))
+        return cast(Flushed, having(answer, "snapshots", "jobs"))
 
     async def queue_stats(self) -> QueueStats:
         """Return how much background work there is."""
         answer = await self._wire.call("GET", f"{self._project}/memory/worker/queueStats")
-        return cast(QueueStats, _with(answer, "queued", "running", "failed"))
+        return cast(QueueStats, having(answer, "queued", "running", "failed"))
 
     async def jobs(self, *, state: str | None = None, limit: int | None = None) -> JobList:
         """Return jobs, the newest first, and how many there are of each state."""
         query = _query(state=state, limit=limit)
         answer = await self._wire.call("GET", "/api/v1/admin/jobs", params=query)
-        return cast(JobList, _with(answer, "jobs", "counts"))
+        return cast(JobList, having(answer, "jobs", "counts"))
 
     async def retry_job(self, job_id: str) -> JobDocument:
         """Queue a failed job again."""
         path = f"/api/v1/admin/jobs/{quote(job_id, safe='')}/retry"
         return cast(JobDocument, await self._wire.call("POST", path))
+
+    async def retry_failed_jobs(self) -> int:
+        """Queue every failed job of the project again; return how many there were."""
+        answer = await self._wire.call("POST", "/api/v1/admin/jobs/retry")
+        return int(having(answer, "retried")["retried"])
 
     async def erase(self, user_id: str) -> Erased:
         """Remove everything of a user for good."""
@@ -168,7 +182,7 @@ class MemoryServerClient:
             "client_secret": client_secret,
         }
         answer = await self._wire.call("POST", "/api/v1/oauth/token", data=form)
-        return cast(Token, _with(answer, "access_token"))
+        return cast(Token, having(answer, "access_token"))
 
     async def create_account(
         self,
@@ -182,13 +196,13 @@ class MemoryServerClient:
         body = {"name": name, "description": description, "roles": [role]}
         body |= _query(secret_expires_after_hours=secret_expires_after_hours)
         answer = await self._wire.call("POST", self._accounts(), json=body)
-        return cast(IssuedAccount, _with(answer, "client_secret", "service_account"))
+        return cast(IssuedAccount, having(answer, "client_secret", "service_account"))
 
     async def accounts(self) -> Sequence[AccountDocument]:
         """Return the project's service accounts."""
         answer = await self._wire.call("GET", self._accounts())
         key = "service_accounts"
-        return cast(Sequence[AccountDocument], _with(answer, key)[key])
+        return cast(Sequence[AccountDocument], having(answer, key)[key])
 
     async def account(self, client_id: str) -> AccountDocument:
         """Return one service account."""
@@ -208,7 +222,7 @@ class MemoryServerClient:
         body = _query(secret_expires_after_hours=secret_expires_after_hours)
         path = self._accounts(client_id) + "/rotate"
         answer = await self._wire.call("POST", path, json=body)
-        return cast(IssuedAccount, _with(answer, "client_secret"))
+        return cast(IssuedAccount, having(answer, "client_secret"))
 
     async def delete_account(self, client_id: str) -> Mapping[str, Any]:
         """Remove a service account; its tokens are refused from the next request on."""
@@ -231,7 +245,7 @@ class MemoryServerClient:
         answer = checked(response, "invoke")
         if not answer.get("session_id"):
             answer["session_id"] = response.headers.get("x-session-id")
-        return cast(InvokeAnswer, _with(answer, "response"))
+        return cast(InvokeAnswer, having(answer, "response"))
 
     async def invoke_stream(
         self,
@@ -264,14 +278,6 @@ def _query(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _with(answer: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """Return the answer if it has what it must have."""
-    missing = [key for key in keys if key not in answer]
-    if missing:
-        raise MemoryServerError(f"The server's answer has no {', '.join(missing)}")
-    return answer
-
-
 async def _frames(lines: AsyncIterator[str]) -> AsyncIterator[StreamFrame]:
     """Yield the frames of a stream of server-sent events."""
     event: list[str] = []
@@ -296,4 +302,4 @@ def _frame(event: list[str]) -> StreamFrame | None:
         frame = json.loads(data)
     except ValueError as error:
         raise MemoryServerError("The server sent a frame that is not JSON") from error
-    return cast(StreamFrame, _with(frame, "chunk_type"))
+    return cast(StreamFrame, having(frame, "chunk_type"))

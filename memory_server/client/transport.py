@@ -158,6 +158,14 @@ def checked(response: httpx.Response, path: str) -> dict[str, Any]:
     return body
 
 
+def having(answer: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the answer if it has what it must have."""
+    missing = [key for key in keys if key not in answer]
+    if missing:
+        raise MemoryServerError(f"The server's answer has no {', '.join(missing)}")
+    return answer
+
+
 def data_of(lines: list[str]) -> str | None:
     """Return the data of one server-sent event, or None if it carries none."""
     values = [line[5:].removeprefix(" ") for line in lines if line.startswith("data:")]
