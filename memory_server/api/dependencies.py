@@ -142,6 +142,11 @@ def services(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 
+def is_only_reading(method: str, endpoint: Callable[..., Any] | None) -> bool:
+    """Whether a route changes nothing: by its method, or because it is said of it."""
+    return method in SAFE_METHODS or endpoint in _only_read
+
+
 async def caller(request: Request) -> Caller:
     """Return who calls a memory route.
 
@@ -233,7 +238,7 @@ def _check_role(request: Request, principal: Principal) -> None:
     """Refuse writing to accounts that may only read; other callers have no role."""
     if principal.role is None or principal.role in MAY_WRITE:
         return
-    if request.method in SAFE_METHODS or request.scope.get("endpoint") in _only_read:
+    if is_only_reading(request.method, request.scope.get("endpoint")):
         return
     raise Forbidden(
         f"writing needs a service account with the role {' or '.join(MAY_WRITE)}; this one has "

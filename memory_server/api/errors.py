@@ -13,7 +13,9 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from memory_server import errors
 from memory_server.domain.characters import whole
@@ -42,6 +44,8 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.ProviderRateLimited: 503,
     errors.ProviderMissing: 503,
     errors.InputTooLong: 413,
+    errors.InvalidProjectConfig: 422,
+    errors.RollFailed: 502,
     errors.AllSourcesFailed: 503,
     errors.SourceNotIndexed: 503,
 }
@@ -151,7 +155,18 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     }
     message = messages.get(status, str(error.detail))
     code = _CODES.get(status, "INVALID_REQUEST" if status < 500 else "INTERNAL")
-    return envelope(request, status, code, message, headers=error.headers)
+    headers = {"Allow": ", ".join(_methods(request))} if status == 405 else error.headers
+    return envelope(request, status, code, message, headers=headers)
+
+
+def _methods(request: Request) -> Sequence[str]:
+    """Return every method that the path takes; each route knows only its own."""
+    found: set[str] = set()
+    for route in iter_route_contexts(request.app.routes):
+        match, _ = route.matches(request.scope)
+        if match is not Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)
 
 
 async def _unknown(request: Request, error: Exception) -> JSONResponse:

@@ -1,9 +1,8 @@
 """The same memory routes under three prefixes, and what stands beside them."""
 
-from typing import Any
-
 from fastapi import FastAPI
 
+from memory_server.api import description
 from memory_server.api.routes import (
     admin,
     context,
@@ -20,7 +19,6 @@ from memory_server.api.routes import (
     taxonomic,
     turns,
 )
-from memory_server.api.schemas.errors import ErrorDocument
 
 API = "/api/v1"
 FLAT = f"{API}/memory"
@@ -46,16 +44,12 @@ MEMORY_ROUTERS = (
 OTHER_ROUTERS = (admin.router, service_accounts.router, oauth.router, invoke.router)
 
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    "default": {"model": ErrorDocument, "description": "Any error"}
-}
-
-
 def mount(app: FastAPI) -> None:
     """Serve every route."""
     app.include_router(health.router)
     for router in OTHER_ROUTERS:
-        app.include_router(router, prefix=API, responses=_ERRORS)
+        app.include_router(router, prefix=API)
     for prefix in FAMILIES:
         for router in MEMORY_ROUTERS:
-            app.include_router(router, prefix=prefix, responses=_ERRORS)
+            app.include_router(router, prefix=prefix)
+    description.describe(app)
