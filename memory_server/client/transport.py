@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+import memory_server.deployment_errors  # noqa: F401 its classes are part of the tree
 from memory_server.errors import MemoryServerError
 
 ATTEMPTS = 3
@@ -159,6 +160,19 @@ def checked(response: httpx.Response, path: str) -> dict[str, Any]:
 
 
 def having(answer: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the answer if it has what it must have."""
+    missing = [key for key in keys if key not in answer]
+    if missing:
+        raise MemoryServerError(f"The server's answer has no {', '.join(missing)}")
+    return answer
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are given, in the spelling of query strings and bodies."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def answered(answer: dict[str, Any], *keys: str) -> dict[str, Any]:
     """Return the answer if it has what it must have."""
     missing = [key for key in keys if key not in answer]
     if missing:
