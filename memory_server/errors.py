@@ -13,6 +13,7 @@
     - AccountNotFound
     - UnknownCustomType
     - ProjectNotFound
+    - ExecutionNotFound
   + Forbidden
     - NotAuthenticated
       . TokenExpired
@@ -23,9 +24,14 @@
     - AlreadyPromoted
     - LeaseLost
     - DuplicateName
+    - ExecutionCancelled
+    - NotSuspended
   + LimitExceeded
     - TooLarge
     - RateLimited
+    - Overloaded
+    - BodyTooSlow
+    - DeadlineExceeded
   + StorageError
     - StorageUnavailable
     - StorageFull
@@ -42,6 +48,14 @@
     - InvalidAnswer
     - InputTooLong
     - WrongDimension
+  + AgentError
+    - AgentUnloadable
+    - AgentRaised
+    - AgentEnded
+    - AgentTimedOut
+    - WrongAgentAnswer
+    - AgentAnswerTooLong
+    - AgentBusy
   + AllSourcesFailed
   + SourceNotIndexed
   + InvalidProjectConfig
@@ -215,6 +229,27 @@ class RateLimited(LimitExceeded):
     retryable = True
 
 
+class Overloaded(LimitExceeded):
+    """The server works on as many requests as it takes at a time."""
+
+    code = "OVERLOADED"
+    retryable = True
+
+
+class BodyTooSlow(LimitExceeded):
+    """The request's body took too long to arrive."""
+
+    code = "REQUEST_TIMEOUT"
+    retryable = True
+
+
+class DeadlineExceeded(LimitExceeded):
+    """The request took too long and was given up."""
+
+    code = "DEADLINE_EXCEEDED"
+    retryable = True
+
+
 class StorageError(MemoryServerError):
     """The store failed."""
 
@@ -334,3 +369,70 @@ class InvalidProjectConfig(MemoryServerError):
     """The project configuration is not valid; `details["problems"]` lists every reason."""
 
     code = "INVALID_PROJECT_CONFIG"
+
+
+class ExecutionNotFound(NotFound):
+    """No execution of that project and caller has that id, or it is forgotten."""
+
+    code = "EXECUTION_NOT_FOUND"
+
+
+class ExecutionCancelled(Conflict):
+    """The execution was cancelled."""
+
+    code = "EXECUTION_CANCELLED"
+
+
+class NotSuspended(Conflict):
+    """The execution is not suspended, so that it can be neither resumed nor interrupted."""
+
+    code = "NOT_SUSPENDED"
+
+
+class AgentError(MemoryServerError):
+    """The agent failed."""
+
+    code = "AGENT_FAILED"
+
+
+class AgentUnloadable(AgentError):
+    """The agent's entrypoint cannot be loaded."""
+
+    code = "AGENT_UNLOADABLE"
+
+
+class AgentRaised(AgentError):
+    """The agent's code raised an exception."""
+
+    code = "AGENT_RAISED"
+
+
+class AgentEnded(AgentError):
+    """The agent's process ended in the middle of an answer."""
+
+    code = "AGENT_ENDED"
+
+
+class AgentTimedOut(AgentError):
+    """The agent did not answer in time and was stopped."""
+
+    code = "AGENT_TIMEOUT"
+
+
+class WrongAgentAnswer(AgentError):
+    """The agent gave something that is no answer."""
+
+    code = "WRONG_AGENT_ANSWER"
+
+
+class AgentAnswerTooLong(AgentError):
+    """The agent's answer is longer than the documented limit."""
+
+    code = "AGENT_ANSWER_TOO_LONG"
+
+
+class AgentBusy(AgentError):
+    """Too many invocations wait for the agent."""
+
+    code = "AGENT_BUSY"
+    retryable = True

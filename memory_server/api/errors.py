@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from memory_server import errors
+from memory_server.deployment_errors import RollFailed
 from memory_server.domain.characters import whole
 from memory_server.domain.retry import bounded_wait
 from memory_server.errors import MemoryServerError
@@ -35,6 +36,9 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.Conflict: 409,
     errors.LimitExceeded: 429,
     errors.TooLarge: 413,
+    errors.Overloaded: 503,
+    errors.BodyTooSlow: 408,
+    errors.DeadlineExceeded: 504,
     errors.StorageError: 500,
     errors.StorageUnavailable: 503,
     errors.StorageFull: 507,
@@ -45,7 +49,11 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.ProviderMissing: 503,
     errors.InputTooLong: 413,
     errors.InvalidProjectConfig: 422,
-    errors.RollFailed: 502,
+    RollFailed: 502,
+    errors.AgentError: 502,
+    errors.AgentUnloadable: 503,
+    errors.AgentBusy: 503,
+    errors.AgentTimedOut: 504,
     errors.AllSourcesFailed: 503,
     errors.SourceNotIndexed: 503,
 }

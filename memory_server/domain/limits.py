@@ -1,0 +1,196 @@
+"""Every limit of the server: the numbers, and what passing them is answered with.
+
+`docs/reference/limits.md` is written from `LIMITS`.
+"""
+
+from dataclasses import dataclass
+
+MAX_BODY_BYTES = 2 * 1024 * 1024
+MAX_URL_BYTES = 8 * 1024
+MAX_HEADER_BYTES = 32 * 1024
+MAX_JSON_DEPTH = 200
+"""What the parser takes; a deeper body is refused before it is built."""
+
+MAX_CONTENT_BYTES = 256 * 1024
+MAX_TEXT_BYTES = 256 * 1024
+MAX_QUERY_CHARACTERS = 16 * 1024
+MAX_ID = 512
+MAX_METADATA_BYTES = 64 * 1024
+MAX_METADATA_DEPTH = 32
+MAX_METADATA_KEYS = 512
+"""Counted through all levels of one object."""
+MAX_LIST_BYTES = 512 * 1024
+"""Lists of objects, as tool calls, steps and resources are."""
+
+MAX_TOP_K = 1000
+MAX_SOURCE_TOP_K = 200
+MAX_CUSTOM_TOP_K = 100
+MAX_LISTED = 1000
+
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 30.0
+REQUEST_SECONDS = 60.0
+KEEP_ALIVE_SECONDS = 30
+
+MAX_CONNECTIONS = 1024
+MAX_CONCURRENT = 512
+MAX_CONCURRENT_OF_ONE = 128
+"""A quarter of all, so that one user cannot have every place."""
+WORKING_OF_ONE = 16
+"""How many of these are worked on at a time; the others wait their turn."""
+
+WRITES_A_SECOND = 200.0
+WRITE_BURST_SECONDS = 10.0
+"""How many seconds' worth of writes may come at once."""
+CALLER_FACTOR = 4
+"""How much more a caller may write in all than for one user."""
+
+MAX_QUEUED_JOBS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One row of the documentation."""
+
+    of: str
+    value: float
+    unit: str
+    answer: str
+    note: str = ""
+
+
+_REFUSED = "422 `VALIDATION_ERROR`"
+_TOO_LARGE = "413 `TOO_LARGE`"
+_RATE_LIMITED = "429 `RATE_LIMITED`"
+
+SIZES = (
+    Limit(of="a request body", value=MAX_BODY_BYTES, unit="bytes", answer=_TOO_LARGE),
+    Limit(of="a path with its query", value=MAX_URL_BYTES, unit="bytes", answer="414"),
+    Limit(
+        of="all headers of a request",
+        value=MAX_HEADER_BYTES,
+        unit="bytes",
+        answer="431",
+        note="names and values",
+    ),
+    Limit(of="nesting of a body", value=MAX_JSON_DEPTH, unit="levels", answer=_REFUSED),
+    Limit(
+        of="the content of a turn",
+        value=MAX_CONTENT_BYTES,
+        unit="bytes of UTF-8",
+        answer=_TOO_LARGE,
+        note="what is long is embedded in pieces",
+    ),
+    Limit(
+        of="the text of a memory", value=MAX_TEXT_BYTES, unit="bytes of UTF-8", answer=_TOO_LARGE
+    ),
+    Limit(of="a query", value=MAX_QUERY_CHARACTERS, unit="characters", answer=_REFUSED),
+    Limit(
+        of="an id of a user, session or agent, an idempotency key",
+        value=MAX_ID,
+        unit="characters",
+        answer=_REFUSED,
+        note="any characters but control characters",
+    ),
+    Limit(
+        of="a metadata object",
+        value=MAX_METADATA_BYTES,
+        unit="bytes of JSON",
+        answer=_REFUSED,
+        note="also a filter, tags and contextual metadata of custom types",
+    ),
+    Limit(
+        of="nesting of a metadata object or list",
+        value=MAX_METADATA_DEPTH,
+        unit="levels",
+        answer=_REFUSED,
+    ),
+    Limit(of="keys of a metadata object", value=MAX_METADATA_KEYS, unit="in all", answer=_REFUSED),
+    Limit(
+        of="tool calls, steps or resources",
+        value=MAX_LIST_BYTES,
+        unit="bytes of JSON",
+        answer=_REFUSED,
+    ),
+)
+
+NUMBERS = (
+    Limit(of="`top_k` of a search or a context", value=MAX_TOP_K, unit="", answer=_REFUSED),
+    Limit(of="`top_k` of one source", value=MAX_SOURCE_TOP_K, unit="", answer=_REFUSED),
+    Limit(of="`top_k` of a custom type", value=MAX_CUSTOM_TOP_K, unit="", answer=_REFUSED),
+    Limit(of="`limit` of a listing", value=MAX_LISTED, unit="entries", answer=_REFUSED),
+)
+
+TIMES = (
+    Limit(
+        of="for a request's head to arrive",
+        value=HEAD_SECONDS,
+        unit="seconds",
+        answer="408, then the connection is closed",
+    ),
+    Limit(
+        of="for a request's body to arrive",
+        value=BODY_SECONDS,
+        unit="seconds",
+        answer="408 `REQUEST_TIMEOUT`",
+    ),
+    Limit(
+        of="for an answer to begin",
+        value=REQUEST_SECONDS,
+        unit="seconds",
+        answer="504 `DEADLINE_EXCEEDED`",
+        note="the work is cancelled; administration and invocations have limits of their own",
+    ),
+    Limit(
+        of="a connection may rest between requests",
+        value=KEEP_ALIVE_SECONDS,
+        unit="seconds",
+        answer="the connection is closed",
+    ),
+)
+
+LOAD = (
+    Limit(
+        of="connections at a time",
+        value=MAX_CONNECTIONS,
+        unit="",
+        answer="503 `OVERLOADED`, then the connection is closed",
+    ),
+    Limit(
+        of="requests waiting or in work at a time",
+        value=MAX_CONCURRENT,
+        unit="",
+        answer="503 `OVERLOADED`",
+        note="`/health` is always answered",
+    ),
+    Limit(
+        of="requests of one user at a time, or of a caller who names none",
+        value=MAX_CONCURRENT_OF_ONE,
+        unit="",
+        answer=_RATE_LIMITED,
+        note=f"{WORKING_OF_ONE} are worked on, the others wait their turn",
+    ),
+    Limit(
+        of="writes for one user",
+        value=WRITES_A_SECOND,
+        unit="a second",
+        answer=_RATE_LIMITED,
+        note=f"with {WRITES_A_SECOND * WRITE_BURST_SECONDS:g} at once; "
+        "`AGENTENGINE_RATE_LIMIT` sets another",
+    ),
+    Limit(
+        of="writes of one caller, whoever they are for",
+        value=WRITES_A_SECOND * CALLER_FACTOR,
+        unit="a second",
+        answer=_RATE_LIMITED,
+        note=f"with {WRITES_A_SECOND * WRITE_BURST_SECONDS * CALLER_FACTOR:g} at once",
+    ),
+    Limit(
+        of="background jobs waiting for one user",
+        value=MAX_QUEUED_JOBS,
+        unit="",
+        answer="none: turns stay recorded and are promoted later",
+    ),
+)
+
+LIMITS = (*SIZES, *NUMBERS, *TIMES, *LOAD)
