@@ -11,6 +11,8 @@
     - SnapshotNotFound
     - JobNotFound
     - AccountNotFound
+    - MemberNotFound
+    - OrganizationNotFound
     - UnknownCustomType
     - ProjectNotFound
     - ExecutionNotFound
@@ -24,6 +26,8 @@
     - AlreadyPromoted
     - LeaseLost
     - DuplicateName
+    - ProjectNotEmpty
+    - ProjectInUse
     - ExecutionCancelled
     - NotSuspended
   + LimitExceeded
@@ -136,6 +140,18 @@ class AccountNotFound(NotFound):
     code = "SERVICE_ACCOUNT_NOT_FOUND"
 
 
+class MemberNotFound(NotFound):
+    """The project has no member of that user id."""
+
+    code = "MEMBER_NOT_FOUND"
+
+
+class OrganizationNotFound(NotFound):
+    """The server does not belong to that organization."""
+
+    code = "ORGANIZATION_NOT_FOUND"
+
+
 class UnknownCustomType(NotFound):
     """No custom memory type has that name."""
 
@@ -208,6 +224,18 @@ class DuplicateName(Conflict):
     """That name is taken."""
 
     code = "DUPLICATE_NAME"
+
+
+class ProjectNotEmpty(Conflict):
+    """The project still holds memory."""
+
+    code = "PROJECT_NOT_EMPTY"
+
+
+class ProjectInUse(Conflict):
+    """The project is the one that the server was started for."""
+
+    code = "PROJECT_HAS_ACTIVE_WORKSPACES"
 
 
 class LimitExceeded(MemoryServerError):

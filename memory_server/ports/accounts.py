@@ -13,7 +13,10 @@ class Accounts(Protocol):
 
     @abstractmethod
     async def add(self, account: ServiceAccount) -> None:
-        """Store a new account; raise `DuplicateName` if the project has one of that name."""
+        """Store a new account; raise `DuplicateName` if the project has one of that name.
+
+        The organization's accounts, those with no project, have names of their own.
+        """
         ...
 
     @abstractmethod
@@ -22,8 +25,8 @@ class Accounts(Protocol):
         ...
 
     @abstractmethod
-    async def list(self, project_id: str) -> Sequence[ServiceAccount]:
-        """Return a project's accounts in the order of their creation."""
+    async def list(self, project_id: str | None) -> Sequence[ServiceAccount]:
+        """Return the accounts of a project, or of the organization, in order of creation."""
         ...
 
     @abstractmethod

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 from memory_server.domain.scope import Scope
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.jobs import Jobs
+from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
+from memory_server.ports.projects import Projects
 from memory_server.ports.search import SearchIndex
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.turns import Turns
@@ -48,6 +50,18 @@ class Store(Protocol):
     @abstractmethod
     def accounts(self) -> Accounts:
         """Service accounts."""
+        ...
+
+    @property
+    @abstractmethod
+    def projects(self) -> Projects:
+        """Projects."""
+        ...
+
+    @property
+    @abstractmethod
+    def members(self) -> Members:
+        """People and their logins."""
         ...
 
     @property

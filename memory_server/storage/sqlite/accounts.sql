@@ -11,7 +11,7 @@ INSERT INTO accounts (
 -- name: namesake
 -- Another account with that name, or with that client id.
 SELECT client_id FROM accounts
-WHERE (project_id = :project_id AND name = :name AND client_id <> :client_id)
+WHERE (project_id IS :project_id AND name = :name AND client_id <> :client_id)
     OR (:is_new AND client_id = :client_id)
 LIMIT 1;
 
@@ -20,12 +20,12 @@ LIMIT 1;
 SELECT * FROM accounts WHERE client_id = :client_id;
 
 -- name: list
--- The accounts of a project, the oldest first.
-SELECT * FROM accounts WHERE project_id = :project_id ORDER BY created_at, rowid;
+-- The accounts of a project, or of the organization, the oldest first.
+SELECT * FROM accounts WHERE project_id IS :project_id ORDER BY created_at, rowid;
 
 -- name: stored
 -- When an account was changed last.
-SELECT updated_at FROM accounts WHERE client_id = :client_id AND project_id = :project_id;
+SELECT updated_at FROM accounts WHERE client_id = :client_id AND project_id IS :project_id;
 
 -- name: update
 -- Store a changed account; that it was used meanwhile is not forgotten.
@@ -33,7 +33,7 @@ UPDATE accounts SET
     name = :name, role = :role, description = :description, secrets = :secrets,
     ip_access_list = :ip_access_list, is_active = :is_active, updated_at = :updated_at,
     last_used_at = max(coalesce(last_used_at, :last_used_at), coalesce(:last_used_at, last_used_at))
-WHERE client_id = :client_id AND project_id = :project_id;
+WHERE client_id = :client_id AND project_id IS :project_id;
 
 -- name: touch
 -- Note when an account was used.

@@ -8,7 +8,9 @@ from memory_server.domain.scope import Scope
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.clock import Clock
 from memory_server.ports.jobs import Jobs
+from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
+from memory_server.ports.projects import Projects
 from memory_server.ports.search import SearchIndex
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.store import Store
@@ -19,7 +21,9 @@ from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.erasure import erase
 from memory_server.storage.sqlite.heartbeat import Heartbeat
 from memory_server.storage.sqlite.jobs import SqliteJobs
+from memory_server.storage.sqlite.members import SqliteMembers
 from memory_server.storage.sqlite.memories import SqliteMemories
+from memory_server.storage.sqlite.projects import SqliteProjects
 from memory_server.storage.sqlite.schema import migrations
 from memory_server.storage.sqlite.snapshots import SqliteSnapshots
 from memory_server.storage.sqlite.turns import SqliteTurns
@@ -44,6 +48,8 @@ class SqliteStore(Store):
         self._memories = SqliteMemories(self._database, clock)
         self._jobs = SqliteJobs(self._database)
         self._accounts = SqliteAccounts(self._database)
+        self._projects = SqliteProjects(self._database)
+        self._members = SqliteMembers(self._database)
         self._heartbeat = Heartbeat(self._database, clock)
         self._search = LocalIndex(self._database, vector_memory_bytes=vector_memory_bytes)
 
@@ -66,6 +72,14 @@ class SqliteStore(Store):
     @property
     def accounts(self) -> Accounts:
         return self._accounts
+
+    @property
+    def projects(self) -> Projects:
+        return self._projects
+
+    @property
+    def members(self) -> Members:
+        return self._members
 
     @property
     def search(self) -> SearchIndex:
