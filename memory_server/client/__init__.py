@@ -1,5 +1,6 @@
 """The typed client of the memory server."""
 
+from memory_server.client.bearer import TokenSource
 from memory_server.client.client import MemoryServerClient
 from memory_server.client.deployment import (
     Applied,
@@ -9,6 +10,7 @@ from memory_server.client.deployment import (
     RuntimeDocument,
     SecretDocument,
 )
+from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
     Erased,
@@ -18,9 +20,15 @@ from memory_server.client.shapes import (
     JobCountsDocument,
     JobDocument,
     JobList,
+    MemberDocument,
     MemoryDocument,
+    NewMember,
+    PrincipalDocument,
+    ProjectDocument,
+    ProjectList,
     QueueStats,
     RecordedTurn,
+    Session,
     StreamFrame,
     Token,
 )
@@ -39,14 +47,22 @@ __all__ = [
     "JobCountsDocument",
     "JobDocument",
     "JobList",
+    "MemberDocument",
     "MemoryDocument",
     "MemoryServerClient",
+    "NewMember",
+    "Platform",
+    "PrincipalDocument",
+    "ProjectDocument",
+    "ProjectList",
     "QueueStats",
     "RecordedTurn",
     "RuntimeDocument",
     "SecretDocument",
     "ServerTimeout",
     "ServerUnreachable",
+    "Session",
     "StreamFrame",
     "Token",
+    "TokenSource",
 ]

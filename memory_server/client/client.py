@@ -10,7 +10,9 @@ from urllib.parse import quote
 
 import httpx
 
-from memory_server.client.deployment import DeploymentClient
+from memory_server.client.bearer import BearerAuth, TokenSource
+from memory_server.client.deployment import ADMIN, DeploymentClient
+from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
     Erased,
@@ -45,6 +47,10 @@ class MemoryServerClient:
     `ServerUnreachable` (a `ConnectionError`) when nothing answers, and `ServerTimeout` (a
     `TimeoutError`) when the answer takes too long. Reads, and turns, which carry an idempotency
     key, are tried three times when the connection or a gateway fails; nothing else ever is.
+
+    `token` is shown as it is; a `TokenSource` is asked for it, and for another one on a 401.
+    `administers_project`: administration means `project_id`, not the deployment's own project.
+    `organization`: service accounts are those of this organization, not of the project.
     """
 
     def __init__(
@@ -52,7 +58,9 @@ class MemoryServerClient:
         base_url: str,
         *,
         project_id: str = "local",
-        token: str | None = None,
+        token: str | TokenSource | None = None,
+        administers_project: bool = False,
+        organization: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -60,13 +68,21 @@ class MemoryServerClient:
         base_url = base_url.rstrip("/")
         http = httpx.AsyncClient(
             base_url=base_url,
-            headers={"Authorization": f"Bearer {token}"} if token else None,
+            headers={"Authorization": f"Bearer {token}"} if isinstance(token, str) else None,
+            auth=BearerAuth(token) if token and not isinstance(token, str) else None,
             timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)),
             transport=transport,
             trust_env=not is_loopback(base_url),
         )
         self._wire = Transport(base_url=base_url, http=http, sleep=sleep)
         self._project = f"/api/v1/projects/{quote(project_id, safe='')}"
+        self._admin = f"{self._project}/admin" if administers_project else ADMIN
+        self._holder = (
+            self._project
+            if organization is None
+            else f"/api/v1/organizations/{quote(organization, safe='')}"
+        )
+        self.platform = Platform(self._wire, self._project)
         self.deployment = DeploymentClient(self._wire, self._project)
 
     async def __aenter__(self) -> Self:
@@ -128,7 +144,7 @@ class MemoryServerClient:
     ) -> Sequence[MemoryDocument]:
         """Return what is remembered of a user, with evidence, and former versions if asked."""
         query = _query(user_id=user_id, type=type, include_history=include_history or None)
-        answer = await self._wire.call("GET", "/api/v1/admin/memories", params=query)
+        answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
     async def flush(
@@ -145,7 +161,7 @@ class MemoryServerClient:
         """
         body = _query(session_id=session_id, user_id=user_id)
         options = _query(timeout=seconds)
-        answer = await self._wire.call("POST", "/api/v1/admin/flush", json=body, **options)
+        answer = await self._wire.call("POST", f"{self._admin}/flush", json=body, **options)
         return cast(Flushed, having(answer, "snapshots", "jobs"))
 
     async def queue_stats(self) -> QueueStats:
@@ -156,23 +172,23 @@ class MemoryServerClient:
     async def jobs(self, *, state: str | None = None, limit: int | None = None) -> JobList:
         """Return jobs, the newest first, and how many there are of each state."""
         query = _query(state=state, limit=limit)
-        answer = await self._wire.call("GET", "/api/v1/admin/jobs", params=query)
+        answer = await self._wire.call("GET", f"{self._admin}/jobs", params=query)
         return cast(JobList, having(answer, "jobs", "counts"))
 
     async def retry_job(self, job_id: str) -> JobDocument:
         """Queue a failed job again."""
-        path = f"/api/v1/admin/jobs/{quote(job_id, safe='')}/retry"
+        path = f"{self._admin}/jobs/{quote(job_id, safe='')}/retry"
         return cast(JobDocument, await self._wire.call("POST", path))
 
     async def retry_failed_jobs(self) -> int:
         """Queue every failed job of the project again; return how many there were."""
-        answer = await self._wire.call("POST", "/api/v1/admin/jobs/retry")
+        answer = await self._wire.call("POST", f"{self._admin}/jobs/retry")
         return int(having(answer, "retried")["retried"])
 
     async def erase(self, user_id: str) -> Erased:
         """Remove everything of a user for good."""
         query = _query(user_id=user_id)
-        return cast(Erased, await self._wire.call("DELETE", "/api/v1/admin/scope", params=query))
+        return cast(Erased, await self._wire.call("DELETE", f"{self._admin}/scope", params=query))
 
     async def token(self, client_id: str, client_secret: str) -> Token:
         """Exchange a service account's credentials for an access token."""
@@ -267,7 +283,7 @@ class MemoryServerClient:
 
     def _accounts(self, client_id: str | None = None) -> str:
         tail = "" if client_id is None else f"/{quote(client_id, safe='')}"
-        return f"{self._project}/service-accounts{tail}"
+        return f"{self._holder}/service-accounts{tail}"
 
     def _workspace(self, workspace: str, verb: str) -> str:
         return f"{self._project}/workspaces/{quote(workspace, safe='')}/{verb}"

@@ -182,3 +182,60 @@ class Erased(TypedDict, total=False):
     """What an erasure removed, by kind."""
 
     deleted: Mapping[str, int]
+
+
+class PrincipalDocument(TypedDict):
+    """Who a token speaks for."""
+
+    kind: str
+    id: str
+    role: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    org_id: NotRequired[str | None]
+
+
+class Session(TypedDict):
+    """The tokens of a login."""
+
+    access_token: str
+    refresh_token: NotRequired[str | None]
+    token_type: str
+    expires_in: int
+    """Seconds."""
+    principal: NotRequired[PrincipalDocument]
+
+
+class ProjectDocument(TypedDict):
+    """A project and its rules."""
+
+    id: str
+    name: str
+    org_id: str
+    description: NotRequired[str | None]
+    enforce_identity: NotRequired[bool]
+    allow_delegation: NotRequired[bool]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
+
+
+class ProjectList(TypedDict):
+    """The projects the caller may see."""
+
+    projects: Sequence[ProjectDocument]
+    total: NotRequired[int]
+
+
+class MemberDocument(TypedDict):
+    """A person of a project."""
+
+    user_id: str
+    role: str
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
+
+
+class NewMember(TypedDict):
+    """A person of a project, and their password if one was made: it is told only now."""
+
+    member: MemberDocument
+    password: NotRequired[str | None]
