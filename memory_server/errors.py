@@ -15,7 +15,6 @@
     - OrganizationNotFound
     - UnknownCustomType
     - ProjectNotFound
-    - ExecutionNotFound
   + Forbidden
     - NotAuthenticated
       . TokenExpired
@@ -28,8 +27,6 @@
     - DuplicateName
     - ProjectNotEmpty
     - ProjectInUse
-    - ExecutionCancelled
-    - NotSuspended
   + LimitExceeded
     - TooLarge
     - RateLimited
@@ -52,14 +49,6 @@
     - InvalidAnswer
     - InputTooLong
     - WrongDimension
-  + AgentError
-    - AgentUnloadable
-    - AgentRaised
-    - AgentEnded
-    - AgentTimedOut
-    - WrongAgentAnswer
-    - AgentAnswerTooLong
-    - AgentBusy
   + AllSourcesFailed
   + SourceNotIndexed
   + InvalidProjectConfig
@@ -397,70 +386,3 @@ class InvalidProjectConfig(MemoryServerError):
     """The project configuration is not valid; `details["problems"]` lists every reason."""
 
     code = "INVALID_PROJECT_CONFIG"
-
-
-class ExecutionNotFound(NotFound):
-    """No execution of that project and caller has that id, or it is forgotten."""
-
-    code = "EXECUTION_NOT_FOUND"
-
-
-class ExecutionCancelled(Conflict):
-    """The execution was cancelled."""
-
-    code = "EXECUTION_CANCELLED"
-
-
-class NotSuspended(Conflict):
-    """The execution is not suspended, so that it can be neither resumed nor interrupted."""
-
-    code = "NOT_SUSPENDED"
-
-
-class AgentError(MemoryServerError):
-    """The agent failed."""
-
-    code = "AGENT_FAILED"
-
-
-class AgentUnloadable(AgentError):
-    """The agent's entrypoint cannot be loaded."""
-
-    code = "AGENT_UNLOADABLE"
-
-
-class AgentRaised(AgentError):
-    """The agent's code raised an exception."""
-
-    code = "AGENT_RAISED"
-
-
-class AgentEnded(AgentError):
-    """The agent's process ended in the middle of an answer."""
-
-    code = "AGENT_ENDED"
-
-
-class AgentTimedOut(AgentError):
-    """The agent did not answer in time and was stopped."""
-
-    code = "AGENT_TIMEOUT"
-
-
-class WrongAgentAnswer(AgentError):
-    """The agent gave something that is no answer."""
-
-    code = "WRONG_AGENT_ANSWER"
-
-
-class AgentAnswerTooLong(AgentError):
-    """The agent's answer is longer than the documented limit."""
-
-    code = "AGENT_ANSWER_TOO_LONG"
-
-
-class AgentBusy(AgentError):
-    """Too many invocations wait for the agent."""
-
-    code = "AGENT_BUSY"
-    retryable = True

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from memory_server import errors
+from memory_server.agent_errors import AgentBusy, AgentError, AgentTimedOut, AgentUnloadable
 from memory_server.deployment_errors import RollFailed
 from memory_server.domain.characters import whole
 from memory_server.domain.retry import bounded_wait
@@ -50,10 +51,10 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.InputTooLong: 413,
     errors.InvalidProjectConfig: 422,
     RollFailed: 502,
-    errors.AgentError: 502,
-    errors.AgentUnloadable: 503,
-    errors.AgentBusy: 503,
-    errors.AgentTimedOut: 504,
+    AgentError: 502,
+    AgentUnloadable: 503,
+    AgentBusy: 503,
+    AgentTimedOut: 504,
     errors.AllSourcesFailed: 503,
     errors.SourceNotIndexed: 503,
 }
