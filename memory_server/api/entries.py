@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import Depends
+from pydantic import Field
 
 from memory_server.api.dependencies import Caller, Services, caller, services
 from memory_server.api.schemas.common import QueryText, QueryVisibility
@@ -17,6 +18,7 @@ ServicesOfApp = Annotated[Services, Depends(services)]
 
 LIST_LIMIT = 1000
 """The most entries that one listing returns, where all are asked for."""
+Limit = Annotated[int, Field(ge=1, le=LIST_LIMIT)]
 
 
 async def reading_scope(

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 
 from memory_server.api.dependencies import Caller, owner
-from memory_server.api.entries import LIST_LIMIT, ServicesOfApp
+from memory_server.api.entries import LIST_LIMIT, Limit, ServicesOfApp
 from memory_server.api.schemas.admin import (
     CountsDocument,
     Erased,
@@ -39,7 +39,7 @@ async def show_memories(
     user_id: QueryText = None,
     type: QueryType = None,
     include_history: Annotated[bool, unset_if_blank(default=False)] = False,  # noqa: FBT002 a query parameter
-    limit: Annotated[int, unset_if_blank(LIST_LIMIT), Query(ge=1, le=LIST_LIMIT)] = LIST_LIMIT,
+    limit: Annotated[Limit, unset_if_blank(LIST_LIMIT)] = LIST_LIMIT,
 ) -> Shown:
     """Show live memories with the turns they rest on, and former versions if asked."""
     found = await services.administration.remembered(
@@ -75,7 +75,7 @@ async def list_jobs(
     owner: Owner,
     services: ServicesOfApp,
     state: QueryState = None,
-    limit: Annotated[int, unset_if_blank(DEFAULT_JOBS), Query(ge=1, le=LIST_LIMIT)] = DEFAULT_JOBS,
+    limit: Annotated[Limit, unset_if_blank(DEFAULT_JOBS)] = DEFAULT_JOBS,
 ) -> Jobs:
     """List background jobs, the newest first."""
     jobs = await services.administration.jobs(owner.project_id, state=state, limit=limit)

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from memory_server.api.entries import (
-    LIST_LIMIT,
     CallerOfRoute,
+    Limit,
     ReadingScope,
     ServicesOfApp,
     listed,
@@ -43,9 +43,7 @@ async def list_episodes(
     services: ServicesOfApp,
     scope: ReadingScope,
     session_id: QueryText = None,
-    limit: Annotated[
-        int, unset_if_blank(DEFAULT_LIMIT), Query(ge=1, le=LIST_LIMIT)
-    ] = DEFAULT_LIMIT,
+    limit: Annotated[Limit, unset_if_blank(DEFAULT_LIMIT)] = DEFAULT_LIMIT,
 ) -> Entries:
     """List live episodes, the newest first; with `session_id`, those of that session."""
     query = MemoryQuery(type=MemoryType.EPISODIC, limit=limit)

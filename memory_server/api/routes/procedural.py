@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from memory_server.api.entries import (
     LIST_LIMIT,
     CallerOfRoute,
+    Limit,
     ReadingScope,
     ServicesOfApp,
     changed,
@@ -48,7 +49,7 @@ async def list_procedures(
     scope: ReadingScope,
     procedure: QueryText = None,
     include_deleted: IncludeDeleted = False,  # noqa: FBT002 a query parameter
-    limit: Annotated[int, unset_if_blank(LIST_LIMIT), Query(ge=1, le=LIST_LIMIT)] = LIST_LIMIT,
+    limit: Annotated[Limit, unset_if_blank(LIST_LIMIT)] = LIST_LIMIT,
 ) -> Entries:
     """List procedures, live and newest first; with `procedure`, those of that name."""
     query = MemoryQuery(

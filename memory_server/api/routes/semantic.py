@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from memory_server.api.entries import (
     LIST_LIMIT,
     CallerOfRoute,
+    Limit,
     ReadingScope,
     ServicesOfApp,
     changed,
@@ -42,7 +43,7 @@ async def list_facts(
     services: ServicesOfApp,
     scope: ReadingScope,
     label: QueryText = None,
-    limit: Annotated[int, unset_if_blank(LIST_LIMIT), Query(ge=1, le=LIST_LIMIT)] = LIST_LIMIT,
+    limit: Annotated[Limit, unset_if_blank(LIST_LIMIT)] = LIST_LIMIT,
 ) -> Entries:
     """List live facts, the newest first; with `label`, those of that label."""
     query = MemoryQuery(type=MemoryType.SEMANTIC, key=label, limit=limit)

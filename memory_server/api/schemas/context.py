@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonObject, Whole
 from memory_server.api.schemas.search import MAX_TOP_K, ChunkDocument
-from memory_server.domain.chunk import RetrievalMode, Source, SourceOutcome
+from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source, SourceOutcome
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.scope import Visibility
 from memory_server.services.context import DEFAULT_SOURCES, ContextAnswer, SourceRequest
@@ -27,6 +27,20 @@ def _distinct(specs: tuple["SourceSpec", ...]) -> tuple["SourceSpec", ...]:
 Style = Annotated[FormatStyle, BeforeValidator(_lower)]
 
 
+def _of_contexts(value: Any) -> Any:
+    """Refuse what contexts are not built from: records have routes of their own."""
+    if value not in CONTEXT_SOURCES:
+        raise ValueError(f"Input should be one of {', '.join(CONTEXT_SOURCES)}")
+    return value
+
+
+ContextSource = Annotated[
+    Source,
+    BeforeValidator(_of_contexts),
+    WithJsonSchema({"type": "string", "enum": [source.value for source in CONTEXT_SOURCES]}),
+]
+
+
 class _Wanted(Body):
     """What both ways of building a context have in common."""
 
@@ -36,7 +50,7 @@ class _Wanted(Body):
     user_id: Id | None = None
     session_id: Id | None = None
     visibility: Visibility | None = None
-    max_tokens: Whole | None = Field(default=None, ge=1)
+    max_tokens: Annotated[Whole, Field(ge=1)] | None = None
     format_style: Style | None = None
     include_memories: Flag = False
 
@@ -44,7 +58,7 @@ class _Wanted(Body):
 class ContextBody(_Wanted):
     """What to build a context from. The filter is not checked; surprises come as warnings."""
 
-    enabled_sources: tuple[Source, ...] = DEFAULT_SOURCES
+    enabled_sources: tuple[ContextSource, ...] = DEFAULT_SOURCES
     top_k: Whole = Field(default=50, ge=1, le=MAX_TOP_K)
     metadata_filter: JsonObject | None = None
 
@@ -52,7 +66,7 @@ class ContextBody(_Wanted):
 class SourceSpec(Body):
     """One source, and how it is searched."""
 
-    source: Source
+    source: ContextSource
     mode: RetrievalMode = RetrievalMode.SEMANTIC
     metadata_filter: JsonObject | None = None
     top_k: Whole = Field(default=20, ge=1, le=MAX_SOURCE_TOP_K)

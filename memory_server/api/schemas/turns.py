@@ -1,5 +1,7 @@
 """Turns on the wire."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonList, JsonObject, Whole
@@ -22,7 +24,7 @@ class TurnBody(Body):
     tool_name: str | None = None
     is_error: Flag = False
     model_name: str | None = None
-    tokens: Whole | None = Field(default=None, ge=0, lt=2**63)
+    tokens: Annotated[Whole, Field(ge=0, lt=2**63)] | None = None
     stop_reason: str | None = None
     metadata: JsonObject = Field(default_factory=dict)
 
