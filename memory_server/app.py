@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from memory_server.api import errors, families
+from memory_server.api.admission import Admission
 from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
 from memory_server.api.routes.health import package_version
@@ -51,7 +52,12 @@ def create_app(served: Settings | Application) -> FastAPI:
     metrics = Metrics()
     app.state.services = application
     app.state.metrics = metrics
-    app.add_middleware(RequestFrame, metrics=metrics)
+    admission = Admission(
+        clock=application.clock,
+        owner_token=application.owner_token,
+        writes_a_second=application.settings.writes_a_second,
+    )
+    app.add_middleware(RequestFrame, metrics=metrics, admission=admission)
     errors.install(app)
     families.mount(app)
     return app

@@ -26,6 +26,12 @@ class Settings:
     owner_token_file: Path | None
     secrets: Mapping[str, str] = field(repr=False)
     """Provider keys by name. Never logged."""
+    custom_memory_types: bool = True
+    """Whether the types that projects declare are served: `AGENTENGINE_CUSTOM_MEMORY_TYPES`."""
+    writes_a_second: float | None = None
+    """Of one user: `AGENTENGINE_RATE_LIMIT`. None: the default; 0: no limit."""
+    allowed_origins: tuple[str, ...] = ()
+    """Web pages that may use MCP beside those of this machine: `AGENTENGINE_ALLOWED_ORIGINS`."""
     instance_id: str | None
     """Given by whoever started the process, echoed by readiness: tells this process from another
     on the same port."""
@@ -67,8 +73,36 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         local_models=given.get("AGENTENGINE_LOCAL_MODELS", "") == "1",
         owner_token_file=Path(token_file) if token_file else None,
         secrets={name: given[name] for name in SECRET_NAMES if name in given},
+        custom_memory_types=_switch(given, "AGENTENGINE_CUSTOM_MEMORY_TYPES"),
+        writes_a_second=_rate(given.get("AGENTENGINE_RATE_LIMIT")),
+        allowed_origins=tuple(given.get("AGENTENGINE_ALLOWED_ORIGINS", "").split()),
         instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
     )
+
+
+def _rate(given: str | None) -> float | None:
+    """Return how many writes a second one user has; 0 when the limit is switched off."""
+    if given is None:
+        return None
+    text = given.strip().lower()
+    try:
+        rate = 0.0 if text == "off" else float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate < float("inf") or (text != "off" and not rate):
+        raise InvalidProjectConfig(
+            "AGENTENGINE_RATE_LIMIT: expected how many writes a second one user may make, as 50, "
+            "or off"
+        )
+    return rate
+
+
+def _switch(given: Mapping[str, str], name: str) -> bool:
+    """Return whether something is on: it is, unless it is switched off by 0."""
+    value = given.get(name, "1").strip()
+    if value not in {"0", "1"}:
+        raise InvalidProjectConfig(f"{name}: expected 1 (on) or 0 (off)")
+    return value == "1"
 
 
 def _delivered(path: str | None) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def envelope(
 def install(app: FastAPI) -> None:
     """Make the application answer every error with the envelope."""
     app.add_exception_handler(MemoryServerError, _known)
-    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(RequestValidationError, of_invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unknown)
 
@@ -133,7 +133,7 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
     return of_memory_server(request, error)
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def of_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer what does not fit its schema, naming the places but never echoing the values."""
     assert isinstance(error, RequestValidationError)
     problems = [_problem(found) for found in error.errors()]

@@ -1,5 +1,6 @@
-"""The frame around every request: its id, its size, its time."""
+"""The frame around every request: its id, its size, its place, its time."""
 
+import asyncio
 import re
 import time
 import uuid
@@ -7,18 +8,29 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import from_json
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_server.api.errors import of_memory_server
+from memory_server.api.admission import Admission
+from memory_server.api.asking import asking_of
+from memory_server.api.errors import of_invalid, of_memory_server
 from memory_server.api.metrics import Metrics
-from memory_server.errors import TooLarge
-
-MAX_BODY_BYTES = 2 * 1024 * 1024
-"""The largest request body, in bytes."""
+from memory_server.domain.limits import (
+    BODY_SECONDS,
+    MAX_BODY_BYTES,
+    MAX_JSON_DEPTH,
+    REQUEST_SECONDS,
+)
+from memory_server.errors import BodyTooSlow, DeadlineExceeded, MemoryServerError, TooLarge
 
 CALLER_LEFT = 499
 """The status under which requests are counted whose caller did not wait for an answer."""
+
+ALWAYS_ANSWERED = "/health"
+_ADMINISTRATION = "/admin/"
+_INVOCATIONS = ("/invoke", "/invokeStream")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _BODIES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
@@ -26,16 +38,27 @@ _METHODS = _BODIES | {"GET", "HEAD", "OPTIONS"}
 
 
 class RequestFrame:
-    """ASGI middleware: names the request, bounds its body, and measures the answer.
+    """ASGI middleware: names the request, bounds it, gives it a place, and measures the answer.
 
     A caller's `X-Request-ID` is kept when it is 1 to 64 plain characters; the answer carries
     the id in the same header. A body that is too large is refused by its announced length, or
-    while it arrives, before any of it is parsed.
+    while it arrives; one that is not JSON, or nested too deeply, before a route sees it.
     """
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        metrics: Metrics,
+        admission: Admission,
+        body_seconds: float = BODY_SECONDS,
+        request_seconds: float = REQUEST_SECONDS,
+    ) -> None:
         self._app = app
         self._metrics = metrics
+        self._admission = admission
+        self._body_seconds = body_seconds
+        self._request_seconds = request_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -57,14 +80,59 @@ class RequestFrame:
     ) -> None:
         try:
             _check_announced(headers.get("content-length"))
-            first = await _read(receive) if scope["method"] in _BODIES else None
-        except TooLarge as error:
+            first = await self._body(scope, receive)
+            if first is not None and first["type"] == "http.disconnect":
+                answer.status = CALLER_LEFT
+                return
+            content = _content(headers, first)
+            await self._bounded(scope, headers, content, _Replay(first, receive), answer)
+        except MemoryServerError as error:
+            answer.closes = isinstance(error, BodyTooSlow)
             await of_memory_server(Request(scope), error)(scope, receive, answer)
+        except RequestValidationError as error:
+            refusal = await of_invalid(Request(scope), error)
+            await refusal(scope, receive, answer)
+
+    async def _body(self, scope: Scope, receive: Receive) -> Message | None:
+        if scope["method"] not in _BODIES:
+            return None
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                return await _read(receive)
+        except TimeoutError:
+            raise BodyTooSlow(
+                f"the body of a request has {self._body_seconds:g} seconds to arrive; nothing was "
+                "stored"
+            ) from None
+
+    async def _bounded(
+        self, scope: Scope, headers: Headers, content: Any, receive: Receive, answer: "_Answer"
+    ) -> None:
+        """Serve within the time a request has; what has begun to be answered has all it needs."""
+        path = scope["path"]
+        if path == ALWAYS_ANSWERED:
+            await self._app(scope, receive, answer)
             return
-        if first is not None and first["type"] == "http.disconnect":
-            answer.status = CALLER_LEFT
-            return
-        await self._app(scope, _Replay(first, receive), answer)
+        seconds = None if _takes_its_time(path) else self._request_seconds
+        asking = asking_of(scope, headers, content, self._admission)
+        deadline = asyncio.timeout(seconds)
+        answer.deadline = deadline
+        try:
+            async with deadline, self._admission.place(asking):
+                await self._app(scope, receive, answer)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            answer.deadline = None
+            raise DeadlineExceeded(
+                f"not done within {self._request_seconds:g} seconds, so it was given up. A write "
+                "may have been stored all the same: send a turn again with its idempotency_key"
+            ) from None
+
+
+def _takes_its_time(path: str) -> bool:
+    """Whether a route takes as long as a model, or as there is work, and bounds itself."""
+    return _ADMINISTRATION in path or path.endswith(_INVOCATIONS)
 
 
 async def _read(receive: Receive) -> Message:
@@ -84,6 +152,25 @@ async def _read(receive: Receive) -> Message:
         _check(size)
         if not message.get("more_body", False):
             return {"type": "http.request", "body": b"".join(pieces), "more_body": False}
+
+
+def _content(headers: Headers, message: Message | None) -> Any:
+    """Return what a JSON body says, None for another one or none; refuse what is not JSON.
+
+    One parser for every route: numbers are finite, texts whole, nesting bounded, and of a key
+    that is there twice the last counts.
+    """
+    body = message["body"] if message is not None else b""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not body or not (kind == "application/json" or kind.endswith("+json")):
+        return None
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        told = "the body is not valid JSON"
+        if "recursion" in str(error):
+            told = f"the body is nested more than {MAX_JSON_DEPTH} levels deep"
+        raise RequestValidationError([{"type": "json", "loc": ("body",), "msg": told}]) from None
 
 
 class _Replay:
@@ -117,11 +204,23 @@ class _Answer:
         self._send = send
         self._request_id = request_id
         self.status = 500
+        self.closes = False
+        """Whether nothing more can be read from this connection."""
+        self.deadline: asyncio.Timeout | None = None
+        """Until when the answer has to begin."""
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        if self.deadline is not None:
+            if self.deadline.expired():  # too late: the frame answers instead
+                return
+            self.deadline.reschedule(None)
+            self.deadline = None
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            MutableHeaders(scope=message)["X-Request-ID"] = self._request_id
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-ID"] = self._request_id
+            if self.closes:
+                headers["Connection"] = "close"
         await self._send(message)
 
 

@@ -5,11 +5,13 @@ import pytest
 from fastapi import FastAPI
 
 from memory_server import errors
+from memory_server.api.admission import Admission
 from memory_server.api.errors import STATUSES, install, status_of
 from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
 from memory_server.bootstrap import Application
 from memory_server.errors import MemoryServerError
+from tests.clock import ManualClock
 
 
 def classes(root: type[MemoryServerError] = MemoryServerError) -> Iterator[type[MemoryServerError]]:
@@ -26,7 +28,8 @@ def failing(error: Exception) -> httpx.AsyncClient:
     async def fail() -> None:
         raise error
 
-    app.add_middleware(RequestFrame, metrics=Metrics())
+    admission = Admission(clock=ManualClock(), owner_token="owner")
+    app.add_middleware(RequestFrame, metrics=Metrics(), admission=admission)
     install(app)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://localhost")
@@ -58,7 +61,7 @@ def test_what_may_pass_by_itself_is_answered_with_a_status_that_clients_may_retr
     kind: type[MemoryServerError],
 ) -> None:
     if kind.retryable:
-        assert status_of(kind) in (409, 429, 502, 503, 507)
+        assert status_of(kind) in (408, 409, 429, 502, 503, 504, 507)
 
 
 def test_every_status_in_the_table_belongs_to_a_class_of_the_tree() -> None:

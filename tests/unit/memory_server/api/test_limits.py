@@ -4,7 +4,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.api.limits import MAX_BODY_BYTES
+from memory_server.domain.limits import MAX_BODY_BYTES
 from memory_server.app import create_app
 from memory_server.bootstrap import Application
 
