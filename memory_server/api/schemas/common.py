@@ -38,13 +38,6 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _number(value: Any) -> Any:
-    """Refuse texts and booleans that could be read as numbers."""
-    if isinstance(value, str | bool):
-        raise ValueError("Input should be a number")  # noqa: TRY004 a validator's error
-    return value
-
-
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 
 
@@ -59,8 +52,9 @@ JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]
 JsonList = Annotated[tuple[Any, ...], AfterValidator(_storable)]
 JsonObjects = Annotated[tuple[dict[str, Any], ...], AfterValidator(_storable)]
 Id = Annotated[str, Field(max_length=MAX_ID)]
-Whole = Annotated[int, BeforeValidator(_number)]
-Number = Annotated[float, BeforeValidator(_number)]
+Whole = Annotated[int, Strict()]
+"""A number and no text of one, nor true and false."""
+Number = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
 Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 
