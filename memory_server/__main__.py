@@ -14,14 +14,13 @@ from collections.abc import Sequence
 import psutil
 import uvicorn
 
+from memory_server.api.connections import served
 from memory_server.app import create_app
 from memory_server.errors import MemoryServerError
 from memory_server.settings import Settings, from_environment
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
-GRACE_SECONDS = 5
-"""How long open connections may finish after the server was told to stop."""
 
 _QUIET = ("httpx", "httpcore", "uvicorn.error", "uvicorn.access")
 """Loggers that say at level info what we say ourselves, or should not say at all."""
@@ -77,14 +76,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        server_header=False,
-    )
+    config = served(app)
     server = AnnouncedServer(config)
     for number in (signal.SIGINT, signal.SIGTERM):
         # Uvicorn sends the signal again when it has stopped; without a handler of our own it
