@@ -22,6 +22,8 @@ from memory_server.domain.limits import (
     MAX_URL_BYTES,
 )
 
+LINGER_SECONDS = 1.0
+"""How long a refused caller may go on sending, unread, until the connection is closed."""
 GRACE_SECONDS = 5
 """How long open connections may finish after the server was told to stop."""
 
@@ -161,7 +163,12 @@ class BoundedConnection(HttpToolsProtocol):
             f"{more}connection: close\r\n\r\n"
         )
         self.transport.write(head.encode() + body)
-        self.transport.close()
+        # It is no connection of the server's any more, and only lingers: if it were closed while
+        # the caller still sends, the caller would see a broken connection and not the answer.
+        self.connections.discard(self)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
 
 def _envelope(code: str, message: str) -> dict[str, Any]:
