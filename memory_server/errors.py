@@ -4,8 +4,8 @@
   + InvalidRequest
     - InvalidFilter
     - UndeclaredPath
+      . PublishingPath
     - IdentityMissing
-    - FeatureDisabled
   + NotFound
     - MemoryNotFound
     - SnapshotNotFound
@@ -87,16 +87,16 @@ class UndeclaredPath(InvalidRequest):
     code = "UNDECLARED_PATH"
 
 
+class PublishingPath(UndeclaredPath):
+    """The filter names what is published, which no filter reaches."""
+
+    code = "PUBLISHING_PATH"
+
+
 class IdentityMissing(InvalidRequest):
     """The request names neither a user nor a visibility."""
 
     code = "IDENTITY_MISSING"
-
-
-class FeatureDisabled(InvalidRequest):
-    """The feature is not enabled on this deployment."""
-
-    code = "FEATURE_DISABLED"
 
 
 class NotFound(MemoryServerError):

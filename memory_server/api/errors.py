@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 STATUSES: Mapping[type[MemoryServerError], int] = {
     MemoryServerError: 500,
     errors.InvalidRequest: 400,
+    errors.PublishingPath: 422,
     errors.NotFound: 404,
     # Clients read a 404 of the routes they call most as "this is no memory server".
     errors.ProjectNotFound: 403,

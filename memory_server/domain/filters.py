@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from memory_server.errors import InvalidFilter, UndeclaredPath
+from memory_server.errors import InvalidFilter, PublishingPath, UndeclaredPath
 
 Scalar = str | int | float | bool | datetime | None
 
@@ -40,6 +40,9 @@ RESERVED = frozenset(
     )
 )
 """Fields that the server itself decides on; no filter may name them."""
+
+PUBLISHING = "publishing"
+"""Where the product keeps what is published; nothing below it can be filtered on."""
 
 
 class Operator(StrEnum):
@@ -106,14 +109,17 @@ _RANGES = {Operator.GT, Operator.GTE, Operator.LT, Operator.LTE}
 _SEGMENT = re.compile(r"[\w-]+")
 
 
-def parse_filter(document: Mapping[str, Any], *, declared: Mapping[str, Kind]) -> Filter:
+def parse_filter(
+    document: Mapping[str, Any], *, declared: Mapping[str, Kind], note: str = ""
+) -> Filter:
     """Return the filter a client wrote; an empty document matches everything.
 
     `declared` maps each bare key (`tier`, `address.city`) to its type; the document names it
     as `metadata.tier`. `agent_id` may always be named. Raises `UndeclaredPath` for any other
-    path and `InvalidFilter` for anything outside the language.
+    path, with `note` where it is not declared, `PublishingPath` for what is published, and
+    `InvalidFilter` for anything outside the language.
     """
-    return _Parser(_strict_paths(declared)).parse(document)
+    return _Parser(_strict_paths(declared, note)).parse(document)
 
 
 def parse_lenient(
@@ -169,12 +175,13 @@ class _Path:
 _Paths = Callable[[str], _Path]
 
 
-def _strict_paths(declared: Mapping[str, Kind]) -> _Paths:
+def _strict_paths(declared: Mapping[str, Kind], note: str) -> _Paths:
     accepted = _accepted(declared)
 
     def resolve(name: str) -> _Path:
         if name not in accepted:
-            raise UndeclaredPath(_explain(name, accepted))
+            wrong = PublishingPath if name.split(".")[0] == PUBLISHING else UndeclaredPath
+            raise wrong(_explain(name, accepted, note))
         return _Path(name, accepted[name])
 
     return resolve
@@ -206,8 +213,10 @@ def _is_metadata(name: str) -> bool:
     return first == "metadata" and bool(keys) and all(_SEGMENT.fullmatch(key) for key in keys)
 
 
-def _explain(name: str, accepted: Mapping[str, Kind]) -> str:
-    what = "is reserved for the server" if name in RESERVED else "is not a declared filter path"
+def _explain(name: str, accepted: Mapping[str, Kind], note: str = "") -> str:
+    is_reserved = name.split(".")[0] in (*RESERVED, PUBLISHING)
+    undeclared = f"is not a declared filter path{note}"
+    what = "is reserved for the server" if is_reserved else undeclared
     meant = f": did you mean metadata.{name}?" if f"metadata.{name}" in accepted else ""
     paths = ", ".join(f"{path} ({kind})" for path, kind in accepted.items())
     return f"{_shown(name)} {what}{meant} (accepted paths: {paths})"

@@ -2,32 +2,79 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from memory_server.domain.chunk import RetrievalMode, Source
-from memory_server.domain.filters import Kind
+from memory_server.domain.filters import Filter, Kind, parse_filter, parse_lenient
+from memory_server.errors import UndeclaredPath
 
 Legs = frozenset[RetrievalMode]
 """The legs that are indexed: TEXT, SEMANTIC, or both. HYBRID needs both."""
 
 BOTH: Legs = frozenset((RetrievalMode.TEXT, RetrievalMode.SEMANTIC))
 
+_BEST_FIRST = (RetrievalMode.HYBRID, RetrievalMode.TEXT, RetrievalMode.SEMANTIC)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitions:
-    """The declared keys and, for each source, the legs on which they are indexed."""
+    """The declared keys and, for each source, the legs on which they are indexed.
+
+    Every filter of a client is read here, whatever it asks.
+    """
 
     keys: Mapping[str, Kind] = field(default_factory=dict)
     index: Mapping[Source, Legs] = field(default_factory=dict)
 
-    def declared(self, source: Source, mode: RetrievalMode) -> Mapping[str, Kind]:
-        """Return the keys that a filter on this source may name in this mode."""
-        return self.keys if self.covers(source, mode) else {}
+    def filter(
+        self, source: Source, mode: RetrievalMode, document: Mapping[str, Any] | None
+    ) -> Filter | None:
+        """Return the filter of a search in one source and mode; without a document, None.
+
+        Raises `UndeclaredPath` for a path that is not indexed for all legs of the mode, and
+        `InvalidFilter`.
+        """
+        if not document:
+            return None
+        note = f" on {source.value} in mode {mode.value}"
+        declared = self.keys if self.covers(source, mode) else {}
+        try:
+            return parse_filter(document, declared=declared, note=note)
+        except UndeclaredPath as error:
+            raise type(error)(f"{error}. {self._indexed(source)}") from error
+
+    def filter_in_any_mode(
+        self, source: Source, document: Mapping[str, Any] | None
+    ) -> tuple[RetrievalMode, Filter | None]:
+        """Return the widest mode in which the source takes this filter, and the filter.
+
+        Raises what `filter` raises if there is none.
+        """
+        for mode in _BEST_FIRST[:-1]:
+            try:
+                return mode, self.filter(source, mode, document)
+            except UndeclaredPath:
+                continue
+        return _BEST_FIRST[-1], self.filter(source, _BEST_FIRST[-1], document)
+
+    def lenient_filter(self, document: Mapping[str, Any] | None) -> tuple[Filter | None, list[str]]:
+        """Return the one filter of several sources, and warnings about what it will not do."""
+        return parse_lenient(document, declared=self.keys)
 
     def covers(self, source: Source, mode: RetrievalMode) -> bool:
         """Whether every leg of the mode is indexed for the source."""
         needed = BOTH if mode is RetrievalMode.HYBRID else {mode}
         return needed <= self.index.get(source, frozenset())
 
-    def everywhere(self) -> Mapping[str, Kind]:
-        """Return all declared keys, for requests that do not name a leg."""
-        return self.keys
+    def _indexed(self, source: Source) -> str:
+        """Say in which modes the source takes the declared keys, and what else would."""
+        modes = [mode.value for mode in _BEST_FIRST if self.covers(source, mode)]
+        keys = ", ".join(f"metadata.{key}" for key in sorted(self.keys))
+        if not self.keys:
+            return "No metadata key is declared in memory.metadata_partition_key"
+        if not modes:
+            return (
+                f"On {source.value} no declared key ({keys}) is indexed: "
+                "list it in memory.metadata_partition_index"
+            )
+        return f"On {source.value}, {keys} can be filtered on in mode {' or '.join(modes)}"

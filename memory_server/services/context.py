@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_server.domain.budget import pack
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source, SourceOutcome
-from memory_server.domain.filters import Filter, parse_filter, parse_lenient
+from memory_server.domain.filters import Filter
 from memory_server.domain.formats import (
     FormatStyle,
     Formatted,
@@ -126,9 +126,7 @@ class ContextBuilding:
         Recent turns are those of the scope's session; the session limits nothing else.
         """
         watch = _Watch()
-        narrowing, warnings = parse_lenient(
-            request.metadata_filter, declared=self._partitions.everywhere()
-        )
+        narrowing, warnings = self._partitions.lenient_filter(request.metadata_filter)
         question = self._retrieval.question(request.query)
         long_term = [source for source in request.sources if source is not Source.STM]
         found = await asyncio.gather(
@@ -148,7 +146,10 @@ class ContextBuilding:
         undeclared filter path raises `UndeclaredPath` before anything is searched.
         """
         watch = _Watch()
-        filters = [self._filter_of(spec) for spec in request.sources]
+        filters = [
+            self._partitions.filter(spec.source, spec.mode, spec.metadata_filter)
+            for spec in request.sources
+        ]
         question = self._retrieval.question(request.query)
         results = await asyncio.gather(
             *(
@@ -213,13 +214,6 @@ class ContextBuilding:
                     "'stm' to enabled_sources to have them in the context"
                 )
         return warnings
-
-    def _filter_of(self, spec: SourceRequest) -> Filter | None:
-        if not spec.metadata_filter:
-            return None
-        return parse_filter(
-            spec.metadata_filter, declared=self._partitions.declared(spec.source, spec.mode)
-        )
 
     async def _one_source(
         self,
