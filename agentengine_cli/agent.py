@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from agentengine_cli.connection import Server
+from agentengine_cli.credentials import Credential
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.filelog import variable
 from agentengine_cli.output import Output
@@ -62,7 +63,7 @@ class Conversation:
             self.output.warning(warning)
         return answer
 
-    async def _bearer(self) -> str:
+    async def _bearer(self) -> "str | Credential":
         if self.account is None:
             return self.server.administrator
         fresh = self._token is None

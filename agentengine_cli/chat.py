@@ -6,7 +6,7 @@ from typing import Any
 
 from agentengine_cli.agent import Conversation
 from agentengine_cli.context import run
-from agentengine_cli.errors import explain
+from agentengine_cli.remote_errors import explain_at
 
 COMMANDS = "/payload JSON, /payload clear, /resume, /quit"
 PROMPT = "> "
@@ -38,7 +38,7 @@ def _answer(line: str, conversation: Conversation) -> None:
     except KeyboardInterrupt:
         output.note("\nStopped")
     except Exception as error:
-        told = explain(error)
+        told = explain_at(error, conversation.server)
         if told is None:
             raise
         output.error(told)

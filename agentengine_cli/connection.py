@@ -1,16 +1,24 @@
-"""The way to the memory server: which one, and with whose token."""
+"""The way to the memory server: which one, and as whom."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agentengine_cli import credentials
+from agentengine_cli.base_url import is_exposed, normalized
 from agentengine_cli.context import CliContext
 from agentengine_cli.control.access import LocalServer, local_server
-from agentengine_cli.errors import CliError
+from agentengine_cli.control.clock import SystemClock
+from agentengine_cli.credentials import Credential, OwnerToken, login_command
+from agentengine_cli.errors import CliError, ServerNotRunning, WrongUsage
 from agentengine_cli.filelog import variable
+from agentengine_cli.home import home_of, user_directory
+from agentengine_cli.logins import LoginFile
+from agentengine_cli.stack import NoProjectConfig
 from agentengine_cli.target import (
+    LOCAL,
     LocalStack,
+    NoTarget,
     Target,
     TargetOptions,
     pinned_context,
@@ -24,89 +32,239 @@ if TYPE_CHECKING:
 DEFAULT_WORKSPACE = "local"
 
 
-class NoOwnerToken(CliError):
-    """The command administers a server whose owner token is not known here."""
+class NotLoggedIn(CliError):
+    """Nothing that is known here opens that server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that is known to be meant."""
+    """A server that is known to be meant, and one of its projects."""
 
     url: str
     project_id: str
+    org_id: str = LOCAL
     workspace_id: str = DEFAULT_WORKSPACE
-    owner_token: str | None = field(default=None, repr=False)
+    credential: Credential | None = None
+    """None: nothing that is known here opens it."""
+    elsewhere: Sequence[str] = ()
+    """The projects of this server that somebody is logged in for, if not for this one."""
+    is_local: bool = False
+    """Whether it is the stack the command was called in, and its own project."""
+    organization: str | None = None
+    """Set when service accounts of the organization are meant."""
 
     @property
-    def administrator(self) -> str:
-        """The token that administration needs."""
-        if self.owner_token is None:
-            raise NoOwnerToken(
-                f"The owner token of {self.url} is not known here",
-                hint="Set AGENTENGINE_OWNER_TOKEN, or run it in that server's project directory",
+    def administrator(self) -> Credential:
+        """As whom to speak; raises `NotLoggedIn`, with the command to run."""
+        if self.credential is not None:
+            return self.credential
+        if self.elsewhere:
+            raise NotLoggedIn(
+                f"Not logged in to {self.url} for project {self.project_id}; you are for "
+                f"{', '.join(self.elsewhere)}",
+                hint=f"{login_command(self.url)} --project-id {self.project_id}",
             )
-        return self.owner_token
+        raise NotLoggedIn(
+            f"Not logged in to {self.url}",
+            hint=f"{login_command(self.url)}; or set AGENTENGINE_CLIENT_ID and "
+            "AGENTENGINE_CLIENT_SECRET, or AGENTENGINE_OWNER_TOKEN",
+        )
 
-    def client(self, token: str | None, *, timeout: float = 30.0) -> "MemoryServerClient":
+    def client(
+        self, token: str | Credential | None, *, timeout: float = 30.0
+    ) -> "MemoryServerClient":
         """Return a client that shows the token."""
         from memory_server.client import MemoryServerClient  # noqa: PLC0415 - HTTP is slow to load
 
         return MemoryServerClient(
-            self.url, project_id=self.project_id, token=token, timeout=timeout
+            self.url,
+            project_id=self.project_id,
+            token=token,
+            timeout=timeout,
+            administers_project=not self.is_local,
+            organization=self.organization,
         )
+
+    def __str__(self) -> str:
+        where = "the local stack" if self.is_local else f"project {self.project_id}"
+        if self.organization is not None:
+            where = f"organization {self.organization}"
+        return f"{where} at {self.url}"
 
 
 def local(context: CliContext) -> Server:
     """Return the running server of the stack the command was called in."""
-    return _server(local_server(context.start))
+    return _met(context, _server(local_server(context.start)))
 
 
 def reach(
     context: CliContext, options: TargetOptions, *, command: str, workspace: str | None = None
 ) -> Server:
-    """Return the server the options, the directory pin or the local stack name."""
-    server = _reached(context, options, command)
+    """Return the server the options, the directory pin or the local stack name; says which.
+
+    Raises what `target.resolve` raises; that nobody is logged in is told where it matters.
+    """
+    pinned = pinned_context(context.start)
+    if not (options.context or options.explicit or pinned):
+        server = _local_or_told(context, command)
+    else:
+        target = resolved(context, options, command=command)
+        server = at(context, target)
+        context.output.note(f"Target: {target}")
     return replace(server, workspace_id=workspace) if workspace else server
 
 
-def _reached(context: CliContext, options: TargetOptions, command: str) -> Server:
-    pinned = pinned_context(context.start)
-    if not (options.context or options.explicit or pinned):
-        return local(context)
-    target = resolve(
-        options,
+def resolved(
+    context: CliContext,
+    options: TargetOptions,
+    *,
+    command: str,
+    local: LocalStack | None = None,
+) -> Target:
+    """Return the target the options, the pin of this directory, or `local` name."""
+    return resolve(
+        completed(context, options),
         command=command,
-        contexts=saved_contexts(Path(context.environ.get("HOME") or Path.home())),
-        pinned=pinned,
-        local=LocalStack(),
+        contexts=saved_contexts(home_of(context.environ)),
+        pinned=pinned_context(context.start),
+        local=local,
     )
-    context.output.info(f"Target: {target}")
-    return _remote(target, context)
+
+
+def completed(context: CliContext, options: TargetOptions) -> TargetOptions:
+    """Return the options with the address in its one spelling.
+
+    AGENTENGINE_API_BASE_URL stands in for --base-url where both other ids are named.
+    """
+    base_url = options.base_url
+    if not base_url and options.org_id and options.project_id:
+        base_url = variable(context.environ, "API_BASE_URL")
+    return replace(options, base_url=normalized(base_url) if base_url else None)
+
+
+def at(context: CliContext, target: Target) -> Server:
+    """Return the server of a target that is not the unnamed local stack."""
+    assert target.base_url is not None, "only a local stack has none"
+    found = remote(
+        context,
+        normalized(target.base_url),
+        project_id=target.project_id,
+        org_id=target.org_id,
+    )
+    return replace(found, workspace_id=target.workspace_id or DEFAULT_WORKSPACE)
+
+
+def remote(
+    context: CliContext, base_url: str, *, project_id: str | None, org_id: str | None = None
+) -> Server:
+    """Return a server by its address; the local stack's own token opens it if it is that."""
+    here = running_here(context)
+    if here is not None and here.url == base_url:
+        is_own = project_id in {None, here.project_id} and org_id in {None, LOCAL}
+        server = replace(_server(here), is_local=is_own, project_id=project_id or here.project_id)
+        return _met(context, replace(server, org_id=org_id or LOCAL))
+    directory = user_directory(context.environ)
+    credential = credentials.find(
+        context.environ,
+        base_url=base_url,
+        project_id=project_id,
+        directory=directory,
+        clock=SystemClock(),
+    )
+    if credential is not None and is_exposed(base_url):
+        context.output.warning(f"{base_url} is not encrypted: others may read what is sent to it")
+    logins = [] if credential else LoginFile(directory=directory).of(base_url)
+    server = Server(
+        url=base_url,
+        project_id=project_id or LOCAL,
+        org_id=org_id or LOCAL,
+        credential=credential,
+        elsewhere=[login.project_id for login in logins if login.project_id],
+    )
+    return _met(context, server)
+
+
+def platform(
+    context: CliContext,
+    *,
+    command: str,
+    base_url: str | None = None,
+    context_name: str | None = None,
+    project_id: str | None = None,
+) -> Server:
+    """Return the server a command about projects means; no project has to be named for that.
+
+    The first of: --base-url; --context; AGENTENGINE_API_BASE_URL; the directory pin; the local
+    stack that runs here; the only server somebody is logged in to. Raises `NoTarget` if there is
+    none of them.
+    """
+    if base_url and context_name:
+        raise WrongUsage("--context and --base-url exclude each other")
+    if base_url is None and context_name is None:
+        base_url = variable(context.environ, "API_BASE_URL")
+    pinned = pinned_context(context.start)
+    if base_url is None and (context_name or pinned):
+        target = resolved(context, TargetOptions(context=context_name), command=command)
+        server = at(context, target)
+        server = replace(server, project_id=project_id or server.project_id)
+    else:
+        server = remote(
+            context,
+            normalized(base_url) if base_url else _only_server(context, command),
+            project_id=project_id,
+        )
+    context.output.note(f"Target: {server.url}")
+    return _met(context, server)
+
+
+def running_here(context: CliContext) -> LocalServer | None:
+    """Return the server of the stack the command was called in, if there is one and it runs."""
+    try:
+        return local_server(context.start)
+    except (NoProjectConfig, ServerNotRunning):
+        return None
+
+
+def known_servers(context: CliContext) -> Sequence[str]:
+    """Return the servers somebody is logged in to."""
+    logins = LoginFile(directory=user_directory(context.environ)).all()
+    return list(dict.fromkeys(login.base_url for login in logins))
+
+
+def _only_server(context: CliContext, command: str) -> str:
+    here = running_here(context)
+    known = [here.url] if here is not None else known_servers(context)
+    if len(known) == 1:
+        return known[0]
+    several = f"You are logged in to {', '.join(known)}" if known else "You are not logged in"
+    raise NoTarget(
+        f"No server is named, and none runs here. {several}",
+        hint=f"agentengine {command} --base-url URL",
+    )
+
+
+def _local_or_told(context: CliContext, command: str) -> Server:
+    try:
+        return local(context)
+    except NoProjectConfig:
+        contexts = saved_contexts(home_of(context.environ))
+        if not contexts and not known_servers(context):
+            raise
+        names = ", ".join(saved.name for saved in contexts)
+        raise NoTarget(
+            "No project is named, no context is pinned here, and there is no local stack",
+            hint=f"agentengine {command} --context NAME; saved are: {names}"
+            if names
+            else "agentengine context create NAME --base-url URL --project-id ID",
+        ) from None
 
 
 def _server(found: LocalServer) -> Server:
-    return Server(url=found.url, project_id=found.project_id, owner_token=found.owner_token)
+    token = OwnerToken(value=found.owner_token, source="of the local stack")
+    return Server(url=found.url, project_id=found.project_id, credential=token, is_local=True)
 
 
-def _remote(target: Target, context: CliContext) -> Server:
-    assert target.base_url is not None, "only a local stack has none"
-    return Server(
-        url=target.base_url.rstrip("/"),
-        project_id=target.project_id,
-        workspace_id=target.workspace_id or DEFAULT_WORKSPACE,
-        owner_token=_given_token(context.environ) or _same_machine(target, context),
-    )
-
-
-def _given_token(environ: Mapping[str, str]) -> str | None:
-    return variable(environ, "OWNER_TOKEN")
-
-
-def _same_machine(target: Target, context: CliContext) -> str | None:
-    """Return the local stack's token if it is the local stack that was named."""
-    try:
-        found = local_server(context.start)
-    except CliError:
-        return None
-    same = (found.url, found.project_id) == ((target.base_url or "").rstrip("/"), target.project_id)
-    return found.owner_token if same else None
+def _met(context: CliContext, server: Server) -> Server:
+    """Remember the server, so that an error can be explained by it."""
+    context.trail.server = server
+    return server

@@ -12,9 +12,10 @@ import typer
 from agentengine_cli import groups
 from agentengine_cli.commands import completion
 from agentengine_cli.context import CliContext
-from agentengine_cli.errors import CliError, ExitCode, Interrupted, WrongUsage, explain
+from agentengine_cli.errors import CliError, ExitCode, Interrupted, WrongUsage
 from agentengine_cli.filelog import FileLog, default_path, logger
 from agentengine_cli.output import Output
+from agentengine_cli.remote_errors import explain_at
 
 app = groups.build()
 _SURPLUS = re.compile(r"(?s)^(Got unexpected extra arguments?|No such option|Invalid value).*")
@@ -66,7 +67,7 @@ def _ended(error: BaseException, context: CliContext) -> int:
         told = Interrupted("Interrupted")
     else:
         assert isinstance(error, Exception)
-        told = explain(error) or _defect(error, context)
+        told = explain_at(error, context.trail.server) or _defect(error, context)
     context.log.start()
     context.output.error(told)
     return told.exit_code

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from agentengine_cli.control.files import read_json
+from agentengine_cli.control.files import StateDamaged, read_json
 from agentengine_cli.errors import CliError, WrongUsage
 
 LOCAL = "local"
@@ -220,19 +221,34 @@ def _of(context: SavedContext, origin: Origin) -> Target:
 
 
 def saved_contexts(home: Path) -> Sequence[SavedContext]:
-    """Read ~/.agentengine/contexts.json: `{"contexts": [{"id", "name", "base_url", ...}]}`."""
-    document = read_json(home / ".agentengine" / "contexts.json") or {}
-    return [
-        SavedContext(
-            id=str(entry["id"]),
-            name=str(entry["name"]),
-            base_url=str(entry["base_url"]),
-            org_id=str(entry["org_id"]),
-            project_id=str(entry["project_id"]),
-            workspace_id=entry.get("workspace_id"),
-        )
-        for entry in document.get("contexts", [])
-    ]
+    """Read ~/.agentengine/contexts.json."""
+    return contexts_in(home / ".agentengine" / "contexts.json")
+
+
+def contexts_in(path: Path) -> Sequence[SavedContext]:
+    """Read a file of contexts: `{"contexts": [{"id", "name", "base_url", ...}]}`.
+
+    Raises `StateDamaged` for one that is something else.
+    """
+    document = read_json(path) or {}
+    try:
+        return [_saved(entry) for entry in document.get("contexts", [])]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StateDamaged(
+            f"Cannot read {path}: it is not what `context create` writes",
+            hint=f"Delete {path} and save the contexts again",
+        ) from error
+
+
+def _saved(entry: Mapping[str, Any]) -> SavedContext:
+    return SavedContext(
+        id=str(entry["id"]),
+        name=str(entry["name"]),
+        base_url=str(entry["base_url"]),
+        org_id=str(entry["org_id"]),
+        project_id=str(entry["project_id"]),
+        workspace_id=entry.get("workspace_id"),
+    )
 
 
 def pinned_context(start: Path) -> str | None:

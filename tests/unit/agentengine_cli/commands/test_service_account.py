@@ -149,13 +149,13 @@ def test_a_deleted_account_is_gone(cli: Cli, stack: Path) -> None:
     assert (got.code, got.error["code"]) == (1, "SERVICE_ACCOUNT_NOT_FOUND")
 
 
-def test_another_server_needs_its_owner_token(cli: Cli, stack: Path, server: StandIn) -> None:
+def test_another_server_needs_a_login(cli: Cli, stack: Path, server: StandIn) -> None:
     where = ("--base-url", server.url + "/x", "--org-id", "o", "--project-id", "p")
 
     ran = cli("service-account", "list", *where, "--json")
 
-    assert (ran.code, ran.error["code"]) == (1, "NO_OWNER_TOKEN")
-    assert "AGENTENGINE_OWNER_TOKEN" in ran.error["hint"]
+    assert (ran.code, ran.error["code"]) == (1, "NOT_LOGGED_IN")
+    assert f"agentengine auth login --base-url {server.url}/x" in ran.error["hint"]
 
 
 def test_the_local_stack_named_in_full_is_still_the_local_stack(
