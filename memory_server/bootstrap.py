@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from memory_server.domain.chunk import RetrievalMode, Source
+from memory_server.domain.custom_type import CustomType
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.job import JobKind
-from memory_server.domain.memory import MemoryType
+from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.domain.partitions import BOTH, Legs, Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
@@ -46,6 +47,7 @@ from memory_server.providers.watched import (
 )
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
+from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
 from memory_server.services.extraction import ExtractionOfSnapshots
 from memory_server.services.identity import Identity
@@ -73,7 +75,7 @@ TIDY_TURNS = 500
 
 _SOURCES: Mapping[str, Source] = {
     "short_term": Source.STM,
-    **{kind.value: Source(kind.value) for kind in MemoryType},
+    **{kind.value: Source(kind.value) for kind in BUILT_IN},
 }
 _LEGS: Mapping[str, Legs] = {
     "text": frozenset((RetrievalMode.TEXT,)),
@@ -108,6 +110,7 @@ class Application:
     recording: TurnRecording
     keeping: MemoryKeeping
     retrieval: Retrieval
+    custom_types: CustomTypes
     context: ContextBuilding
     promotion: Promotion
     identity: Identity
@@ -172,6 +175,7 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     extractor = WatchedExtractor(providers.extractor, model)
     partitions = _partitions(memory)
     retrieval = Retrieval(store=store, embedder=embedder)
+    keeping = MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids)
     context = ContextBuilding(
         store=store,
         retrieval=retrieval,
@@ -228,8 +232,16 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         providers=providers,
         partitions=partitions,
         recording=recording,
-        keeping=MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids),
+        keeping=keeping,
         retrieval=retrieval,
+        custom_types=CustomTypes(
+            declared=[
+                CustomType(name=one.name, tags=one.tags) for one in memory.custom_memory_types
+            ],
+            enabled=settings.custom_memory_types,
+            keeping=keeping,
+            retrieval=retrieval,
+        ),
         context=context,
         promotion=promotion,
         identity=Identity(accounts=store.accounts, clock=clock, owner_token=owner_token),

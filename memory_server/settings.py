@@ -3,12 +3,24 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from memory_server import project_config
 from memory_server.errors import InvalidProjectConfig
 from memory_server.project_config import MemoryConfig
+
+
+class ConfigSource(StrEnum):
+    """Where the memory configuration came from."""
+
+    DELIVERED = "delivered"
+    """Whoever started the process gave it; nothing else can be applied then."""
+    APPLIED = "applied"
+    """It was stored with this server and applied."""
+    BUILT_IN = "built_in"
+    """Nobody gave one: the built-in models and every type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +47,9 @@ class Settings:
     instance_id: str | None
     """Given by whoever started the process, echoed by readiness: tells this process from another
     on the same port."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """The `memory:` mapping that `memory` was read from."""
+    source: ConfigSource = ConfigSource.BUILT_IN
 
 
 SECRET_NAMES = (
@@ -77,6 +92,12 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         writes_a_second=_rate(given.get("AGENTENGINE_RATE_LIMIT")),
         allowed_origins=tuple(given.get("AGENTENGINE_ALLOWED_ORIGINS", "").split()),
         instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
+        document=document,
+        source=(
+            ConfigSource.DELIVERED
+            if "AGENTENGINE_MEMORY_CONFIG" in given
+            else ConfigSource.BUILT_IN
+        ),
     )
 
 

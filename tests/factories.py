@@ -9,7 +9,7 @@ import numpy as np
 from memory_server.domain.account import AccountRole, ServiceAccount
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.job import Job, JobKind
-from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Term
+from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Record, Term
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.snapshot import Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role
@@ -76,6 +76,11 @@ def a_procedure(**changes: Any) -> Procedure:
         "content": "Open the order, press refund",
     }
     return Procedure(**values | changes)
+
+
+def a_record(**changes: Any) -> Record:
+    """Return the body of a record of a declared type."""
+    return Record(**{"custom_type": "ticket", "content": "The Lisbon pump leaks"} | changes)
 
 
 def a_memory(*, at: datetime = START, **changes: Any) -> Memory:

@@ -1,7 +1,7 @@
 """From a request to who is calling and what they may touch."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar, cast
 
@@ -18,6 +18,7 @@ from memory_server.errors import (
 )
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
+from memory_server.services.custom_types import CustomTypes
 from memory_server.services.identity import Identity, caller_address
 from memory_server.services.invocation import Invocation
 from memory_server.services.memories import MemoryKeeping
@@ -32,6 +33,8 @@ AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 EXECUTION_HEADERS = ("x-agent-engine-execution-id", "x-agentic-execution-id")
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+WITH_IDENTITY = (PrincipalKind.PERSON, PrincipalKind.SERVICE_ACCOUNT, PrincipalKind.EXECUTION)
+"""Callers who are somebody, and so own what they write."""
 MAY_WRITE = (AccountRole.PROJECT_OWNER, AccountRole.AGENT_DEVELOPER)
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -51,6 +54,8 @@ class Services(Protocol):
     def keeping(self) -> MemoryKeeping: ...
     @property
     def retrieval(self) -> Retrieval: ...
+    @property
+    def custom_types(self) -> CustomTypes: ...
     @property
     def context(self) -> ContextBuilding: ...
     @property
@@ -109,6 +114,27 @@ class Caller:
             session_id=session_id,
             agent_id=agent_id or self.agent_id,
         )
+
+    def own(self) -> Scope:
+        """Return the scope of what no body names an owner of: it is the caller's own.
+
+        A caller without an identity of theirs has what belongs to nobody. Raises
+        `IdentityMissing` inside an execution whose user is not known.
+        """
+        user_id = self._identity()
+        if user_id is None and self.execution_id is not None:
+            raise IdentityMissing(
+                "the execution is not known here, so whose records are meant is not either: call "
+                "with a token of their owner, or leave the execution header out"
+            )
+        return Scope(project_id=self.project_id, user_id=user_id, userless=user_id is None)
+
+    def stamp(self) -> Scope:
+        """Return the owner of what the caller writes under their own identity."""
+        return replace(self.own(), agent_id=self.agent_id)
+
+    def _identity(self) -> str | None:
+        return self.principal.id if self.principal.kind in WITH_IDENTITY else None
 
     def _check_execution(self, user_id: str | None, visibility: Visibility | None) -> None:
         """Inside an execution, memory is used for somebody: a user, or everybody by visibility."""

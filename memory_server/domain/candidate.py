@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_server.domain.memory import Body, Claim, EventTime, MemoryType
+from memory_server.domain.memory import Claim, EventTime, ExtractedBody, MemoryType
 from memory_server.domain.snapshot import Snapshot
 from memory_server.domain.turn import Turn
 
@@ -12,7 +12,7 @@ from memory_server.domain.turn import Turn
 class Candidate:
     """One proposed memory, with the turns it rests on."""
 
-    body: Body
+    body: ExtractedBody
     turn_ids: Sequence[str]
     claim: Claim | None = None
     event_time: EventTime | None = None

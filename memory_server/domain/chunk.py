@@ -15,6 +15,20 @@ class Source(StrEnum):
     EPISODIC = "episodic"
     TAXONOMIC = "taxonomic"
     PROCEDURAL = "procedural"
+    CUSTOM = "custom"
+    """Records of a type that the project declares; each type is a source of its own."""
+
+
+CONTEXT_SOURCES = tuple(source for source in Source if source is not Source.CUSTOM)
+"""What contexts are built from."""
+
+
+def source_name(source: Source, custom_type: str | None = None) -> str:
+    """Return the name under which an index keeps a source; no two sources share one.
+
+    `custom` without a type is a source that holds nothing.
+    """
+    return source.value if custom_type is None else f"{source.value}.{custom_type}"
 
 
 class RetrievalMode(StrEnum):

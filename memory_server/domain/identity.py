@@ -11,7 +11,16 @@ from dataclasses import fields
 from typing import Any
 
 from memory_server.domain.candidate import Candidate
-from memory_server.domain.memory import Body, Claim, Episode, Fact, Memory, Procedure, Term
+from memory_server.domain.memory import (
+    Body,
+    Claim,
+    Episode,
+    Fact,
+    Memory,
+    Procedure,
+    Record,
+    Term,
+)
 from memory_server.domain.wording import normalised
 
 
@@ -44,7 +53,7 @@ def of_saved(body: Body, metadata: Mapping[str, Any], *, by_label: bool) -> str 
     metadata included, is the same.
     """
     match body:
-        case Procedure():
+        case Procedure() | Record():
             return None
         case Term():
             return _of_term(body)

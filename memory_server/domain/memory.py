@@ -1,4 +1,4 @@
-"""What is remembered for long: four types with one life cycle.
+"""What is remembered for long: four built-in types and those a project declares, one life cycle.
 
 A memory keeps its id for life. Each change of its content makes a new `version` under the
 same id; the former version is kept under an id of its own with `superseded_by` and `valid_to`
@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from memory_server.domain.custom_type import TagValue
 from memory_server.domain.scope import Visibility
 
 
@@ -21,6 +22,11 @@ class MemoryType(StrEnum):
     EPISODIC = "episodic"
     TAXONOMIC = "taxonomic"
     PROCEDURAL = "procedural"
+    CUSTOM = "custom"
+    """A type that the project declares; its records say which."""
+
+
+BUILT_IN = tuple(kind for kind in MemoryType if kind is not MemoryType.CUSTOM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +157,40 @@ class Procedure:
         )
 
 
-Body = Fact | Episode | Term | Procedure
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """An entry of a memory type that the project declares."""
+
+    type: ClassVar[MemoryType] = MemoryType.CUSTOM
+    custom_type: str
+    """The declared type's name."""
+    content: str
+    tags: Mapping[str, TagValue] = field(default_factory=dict)
+    """By dotted name, as `CustomType.checked` returns them."""
+
+    @property
+    def key(self) -> str:
+        """The name it is fetched by: its type's, for records have none of their own."""
+        return self.custom_type
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return self.content
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        return self.content
+
+
+ExtractedBody = Fact | Episode | Term | Procedure
+"""What can be learned from conversations."""
+
+Body = ExtractedBody | Record
 
 BODY_TYPES: Mapping[MemoryType, type[Body]] = {
-    body.type: body for body in (Fact, Episode, Term, Procedure)
+    body.type: body for body in (Fact, Episode, Term, Procedure, Record)
 }
 
 

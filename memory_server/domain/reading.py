@@ -5,7 +5,15 @@ from dataclasses import fields
 from typing import Any
 
 from memory_server.domain.chunk import Chunk, Source
-from memory_server.domain.memory import Episode, EventTime, Fact, Memory, Procedure, Term
+from memory_server.domain.memory import (
+    Episode,
+    EventTime,
+    Fact,
+    Memory,
+    Procedure,
+    Record,
+    Term,
+)
 from memory_server.domain.turn import Turn
 
 _SHOWN: Mapping[type, tuple[str, ...]] = {
@@ -13,6 +21,7 @@ _SHOWN: Mapping[type, tuple[str, ...]] = {
     Episode: ("title", "summary_text", "participants", "tags"),
     Term: ("domain", "term", "definition", "related_terms"),
     Procedure: ("procedure", "description", "tags", "trigger_conditions", "steps"),
+    Record: ("custom_type", "tags"),
 }
 _TURN_FIELDS = ("tool_calls", "tool_call_id", "tool_name", "model_name", "agent_id")
 
@@ -28,6 +37,8 @@ def chunk_of_memory(memory: Memory, score: float | None) -> Chunk:
     }
     if isinstance(memory.body, Episode):
         metadata["session_id"] = memory.session_id
+    if isinstance(memory.body, Record):
+        metadata["agent_id"] = memory.agent_id
     if memory.event_time is not None:
         metadata["event_time"] = event_time_document(memory.event_time)
     if memory.contextual_metadata:

@@ -20,7 +20,16 @@ from datetime import datetime
 from enum import StrEnum
 
 from memory_server.domain.candidate import Candidate
-from memory_server.domain.memory import Body, Claim, Episode, Fact, Memory, Procedure, Term
+from memory_server.domain.memory import (
+    Body,
+    Claim,
+    Episode,
+    Fact,
+    Memory,
+    Procedure,
+    Record,
+    Term,
+)
 from memory_server.domain.scope import Visibility
 from memory_server.domain.wording import may_say_the_same, normalised, tokens
 
@@ -205,6 +214,8 @@ def _statement(body: Body) -> tuple[str, ...]:
             return (normalised(body.domain), normalised(body.term), normalised(body.definition))
         case Procedure():
             return (normalised(body.procedure), normalised(body.content))
+        case Record():
+            return (body.custom_type, normalised(body.content))
 
 
 def _same_slot(candidate: Candidate, known: Memory) -> bool:

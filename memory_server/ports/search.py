@@ -18,6 +18,8 @@ class Selection:
 
     scope: Scope
     source: Source
+    custom_type: str | None = None
+    """Of the source `custom`: whose records. Without it, that source holds nothing."""
     filter: Filter | None = None
     as_of: datetime | None = None
     """None: live memories. A moment: the versions that held then. Turns have no versions."""

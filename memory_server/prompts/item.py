@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memory_server.domain.memory import Body, Claim, MemoryType
+from memory_server.domain.memory import Claim, ExtractedBody, MemoryType
 from memory_server.prompts.conversation import HOW_TO_READ
 
 KEY = "memories"
@@ -40,7 +40,7 @@ class Item(BaseModel):
     event_turn: int | None = Field(default=None, description="number of the turn with those words")
 
     @abstractmethod
-    def body(self, *, snapshot_id: str) -> Body:
+    def body(self, *, snapshot_id: str) -> ExtractedBody:
         """Return what is to be remembered."""
         ...
 

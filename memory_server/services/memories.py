@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.identity import after_change, of_saved
+from memory_server.domain.limits import MAX_TEXT_BYTES
 from memory_server.domain.memory import Body, Memory, MemoryType
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import (
@@ -27,9 +28,6 @@ logger = logging.getLogger(__name__)
 ATTEMPTS = 30
 """How often a save is decided anew when others save the same memory at the same moment."""
 
-MAX_TEXT_BYTES = 256 * 1024
-"""The longest text of one memory, in bytes of UTF-8."""
-
 _DEFAULT_VISIBILITY = {MemoryType.TAXONOMIC: Visibility.ORG}
 
 
@@ -42,6 +40,8 @@ class SaveRequest:
     """None: private, except that terms are for the whole project."""
     metadata: Mapping[str, Any] | None = None
     """None: none, and what is replaced keeps its own; an empty mapping clears it."""
+    contextual_metadata: Mapping[str, Any] | None = None
+    """Of a record: what is kept with it and never filtered on."""
     upsert: bool = False
     """Whether a fact of the same owner and label is replaced."""
 
@@ -196,6 +196,7 @@ class MemoryKeeping:
             body=request.body,
             identity_key=identity,
             metadata=request.metadata or {},
+            contextual_metadata=request.contextual_metadata or {},
             created_at=now,
             updated_at=now,
             valid_from=now,

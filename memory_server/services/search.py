@@ -37,6 +37,8 @@ class SearchRequest:
 
     scope: Scope
     source: Source
+    custom_type: str | None = None
+    """Of the source `custom`: whose records."""
     query: str
     top_k: int
     mode: RetrievalMode = RetrievalMode.HYBRID
@@ -99,6 +101,7 @@ class Retrieval:
         selection = Selection(
             scope=request.scope,
             source=request.source,
+            custom_type=request.custom_type,
             filter=request.filter,
             as_of=request.as_of,
             limit=max(request.top_k, DEPTH),

@@ -37,6 +37,7 @@ from tests.factories import (
     SPACE,
     a_job,
     a_memory,
+    a_record,
     a_scope,
     a_snapshot,
     a_term,
@@ -58,6 +59,7 @@ class Known:
 
     turn: Turn
     memory: Memory
+    record: Memory
     job: Any
     failed_job: Any
     snapshot: Any
@@ -70,6 +72,8 @@ async def fill(store: Store) -> Known:
     await store.turns.append(a_turn("Lisbon again"))
     memory = a_memory(body=a_term(definition="Lisbon"), identity_key="i")
     await store.memories.apply(PROJECT, [Add(memory=memory, vector=a_vector(1))], space=SPACE)
+    record = a_memory(body=a_record())
+    await store.memories.apply(PROJECT, [Add(memory=record, vector=a_vector(1))], space=SPACE)
     snapshot = a_snapshot(1, 1)
     jobs = [a_job(), a_job(payload={"type": "episodic"})]
     await store.snapshots.promote(snapshot, jobs)
@@ -80,6 +84,7 @@ async def fill(store: Store) -> Known:
     return Known(
         turn=turn,
         memory=memory,
+        record=record,
         job=job,
         failed_job=failed,
         snapshot=snapshot,
@@ -105,12 +110,18 @@ async def fingerprint(store: Store) -> Any:
         await store.accounts.list(PROJECT),
         [hit.id for hit in words],  # how rare a word is may be counted over a whole index
         await store.search.vector(select(scope, Source.STM), a_vector(1), SPACE),
+        await store.search.vector(select_records(scope), a_vector(1), SPACE),
     )
 
 
 def select(scope: Scope, source: Source) -> Selection:
     """Return a search for all that a scope has."""
     return Selection(scope=scope, source=source, limit=500)
+
+
+def select_records(scope: Scope) -> Selection:
+    """Return a search for all records of a declared type that a scope has."""
+    return replace(select(scope, Source.CUSTOM), custom_type="ticket")
 
 
 Attempt = Callable[[Store, Known, Scope], Awaitable[Any]]
@@ -159,7 +170,7 @@ TRIES: dict[str, Try] = {
         by_user=False,
     ),
     "Memories.get": Try(lambda s, k, o: s.memories.get(o, k.memory.id), MemoryNotFound),
-    "Memories.get_many": Try(lambda s, k, o: s.memories.get_many(o, [k.memory.id])),
+    "Memories.get_many": Try(lambda s, k, o: s.memories.get_many(o, [k.memory.id, k.record.id])),
     "Memories.find": Try(
         lambda s, k, o: s.memories.find(
             o, MemoryQuery(include_deleted=True, include_superseded=True)
@@ -281,8 +292,9 @@ async def _erased(store: Store, stranger: Scope) -> None:
 
 async def _search(store: Store, stranger: Scope, leg: str) -> list[Any]:
     found: list[Any] = []
-    for source, as_of in itertools.product(Source, (None, LATER)):
-        selection = replace(select(stranger, source), as_of=as_of)
+    sources = [*(select(stranger, source) for source in Source), select_records(stranger)]
+    for selected, as_of in itertools.product(sources, (None, LATER)):
+        selection = replace(selected, as_of=as_of)
         if leg == "text":
             found += await store.search.text(selection, ["lisbon"])
         else:

@@ -11,8 +11,8 @@ from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.turn import NewTurn
 from memory_server.ports.memories import Add, MemoryQuery
 from memory_server.ports.store import Store
-from tests.conformance.isolation import FOREIGN, LATER, select
-from tests.factories import PROJECT, SESSION, SPACE, a_memory, a_scope, a_turn, a_vector
+from tests.conformance.isolation import FOREIGN, LATER, select, select_records
+from tests.factories import PROJECT, SESSION, SPACE, a_memory, a_record, a_scope, a_turn, a_vector
 
 OWNERS = [
     a_scope(project_id=project, user_id=user, agent_id=agent, session_id=session)
@@ -44,6 +44,20 @@ class ScopesContract:
             scope = replace(asked, visibility=visibility)
             expected = {one for one, owner in written.items() if seen(owner, scope)}
             assert await self._found(store, scope, list(written)) == [expected] * 5, scope
+
+    @pytest.mark.parametrize("visibility", [Visibility.PRIVATE, None])
+    async def test_records_are_found_by_exactly_their_scopes(
+        self, store: Store, visibility: Visibility | None
+    ) -> None:
+        written = await self._write_everywhere(store, body=a_record())
+
+        for asked in ASKED:
+            scope = replace(asked, visibility=visibility)
+            expected = {one for one, owner in written.items() if seen(owner, scope)}
+            selection = select_records(scope)
+            words = await store.search.text(selection, ["lisbon"])
+            vectors = await store.search.vector(selection, a_vector(1), SPACE)
+            assert {hit.id for hit in words} == {hit.id for hit in vectors} == expected, scope
 
     async def test_turns_are_found_by_exactly_their_scopes(self, store: Store) -> None:
         written: dict[str, Scope] = {}
@@ -99,7 +113,7 @@ class ScopesContract:
             session_id=owner.session_id or "elsewhere",
         )
 
-    async def _write_everywhere(self, store: Store) -> dict[str, Scope]:
+    async def _write_everywhere(self, store: Store, **changes: Any) -> dict[str, Scope]:
         written: dict[str, Scope] = {}
         for owner, visibility in itertools.product(OWNERS, Visibility):
             memory = a_memory(
@@ -108,6 +122,7 @@ class ScopesContract:
                 agent_id=owner.agent_id,
                 session_id=owner.session_id,
                 visibility=visibility,
+                **changes,
             )
             add = Add(memory=memory, vector=a_vector(1))
             await store.memories.apply(owner.project_id, [add], space=SPACE)

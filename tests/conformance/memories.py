@@ -20,6 +20,7 @@ from tests.factories import (
     a_fact,
     a_memory,
     a_procedure,
+    a_record,
     a_scope,
     a_term,
     a_vector,
@@ -53,6 +54,7 @@ BODIES: tuple[Body, ...] = (
         source_format="md",
         source_path="refund.md",
     ),
+    a_record(tags={"plant": "north", "place.city": "Porto", "size": 7, "rush": True, "kg": 1.5}),
 )
 
 EVERYTHING: dict[str, Any] = {
@@ -182,6 +184,10 @@ class MemoriesContract:
             ({"attribute": "home city", "type": MemoryType.EPISODIC}, None),
             ({"filter": Comparison("metadata.tier", Operator.EQ, "gold")}, "episode"),
             ({"filter": Comparison("tags", Operator.EQ, "money")}, "procedure"),
+            ({"type": MemoryType.CUSTOM}, "record"),
+            ({"type": MemoryType.CUSTOM, "key": "ticket"}, "record"),
+            ({"type": MemoryType.CUSTOM, "key": "home_city"}, None),
+            ({"filter": Comparison("tags.place.city", Operator.EQ, "Porto")}, "record"),
         ],
     )
     async def test_a_query_finds_what_meets_all_its_conditions(
@@ -194,6 +200,7 @@ class MemoriesContract:
             a_memory(id="episode", body=an_episode(), metadata={"tier": "gold"}),
             a_memory(id="term", body=a_term()),
             a_memory(id="procedure", body=a_procedure(tags=("money",))),
+            a_memory(id="record", body=a_record(tags={"place.city": "Porto"})),
         )
 
         assert await found(store, **query) == ([] if expected is None else [expected])

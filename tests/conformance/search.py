@@ -23,6 +23,7 @@ from tests.factories import (
     a_fact,
     a_memory,
     a_procedure,
+    a_record,
     a_scope,
     a_snapshot,
     a_term,
@@ -100,6 +101,7 @@ class SearchContract:
             (Source.EPISODIC, an_episode()),
             (Source.TAXONOMIC, a_term(definition="Lisbon")),
             (Source.PROCEDURAL, a_procedure(content="Lisbon")),
+            (Source.CUSTOM, a_record()),
         ],
     )
     async def test_each_source_is_searched_alone(
@@ -108,7 +110,11 @@ class SearchContract:
         await know(store, memory := a_memory(body=body))
         await say(store, turn := a_turn())
 
-        found = {one: await ids(store, leg, a_selection(one)) for one in Source}
+        types = {Source.CUSTOM: "ticket"}
+        found = {
+            one: await ids(store, leg, a_selection(one, custom_type=types.get(one)))
+            for one in Source
+        }
 
         assert {one for one, hits in found.items() if hits} == {source, Source.STM}
         assert found[source] == [memory.id]

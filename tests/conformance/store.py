@@ -45,12 +45,15 @@ CALLS: dict[str, Callable[[Store], Awaitable[object]]] = {
 async def traces(store: Store, known: Known) -> list[object]:
     """Return everything that is still to be found of Ana's."""
     scope = a_scope()
-    sources = [Selection(scope=scope, source=source, limit=9) for source in Source]
+    sources = [
+        *(Selection(scope=scope, source=source, limit=9) for source in Source),
+        Selection(scope=scope, source=Source.CUSTOM, custom_type="ticket", limit=9),
+    ]
     return [
         await store.turns.run(PROJECT, SESSION, first_seq=1, last_seq=9),
         await store.snapshots.session(PROJECT, SESSION),
         [job for job in await store.jobs.list(PROJECT) if job.user_id == known.job.user_id],
-        await store.memories.get_many(scope, [known.memory.id]),
+        await store.memories.get_many(scope, [known.memory.id, known.record.id]),
         *[await store.search.text(one, ["lisbon"]) for one in sources],
         *[await store.search.vector(one, a_vector(1), SPACE) for one in sources],
     ]
@@ -107,7 +110,14 @@ class StoreContract:
         assert not any(await traces(store, known))
         with pytest.raises(SnapshotNotFound):
             await store.snapshots.get(PROJECT, known.snapshot.id)
-        assert counts == {"turns": 2, "sessions": 1, "snapshots": 1, "jobs": 2, "memories": 2}
+        assert counts == {
+            "turns": 2,
+            "sessions": 1,
+            "snapshots": 1,
+            "jobs": 2,
+            "records": 1,
+            "memories": 2,
+        }
 
     async def test_an_erased_session_begins_anew(self, store: Store) -> None:
         await fill(store)

@@ -1,45 +1,43 @@
 """Memory types that a project declares itself."""
 
-from typing import NoReturn
-
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import Services, reads
+from memory_server.api.dependencies import reads
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
-from memory_server.api.schemas.memories import CustomBody, CustomQuery
-from memory_server.errors import FeatureDisabled, UnknownCustomType
+from memory_server.api.schemas.custom_types import (
+    RecordBody,
+    RecordDocument,
+    RecordQuery,
+    Records,
+    RecordSaved,
+)
 
 router = APIRouter(prefix="/types", tags=["custom types"])
 
-NOT_ENABLED = "custom_memory_types is not enabled"
-"""Clients recognise this phrase and say that the feature is off."""
-UNKNOWN = "unknown custom memory type '{}'"
-"""Clients recognise this phrase; a 404 without it tells them that the server is too old."""
-
 
 @router.post("/{type_name}", status_code=201)
-async def save_custom(
-    type_name: str, body: CustomBody, caller: CallerOfRoute, services: ServicesOfApp
-) -> None:
-    """Save a memory of a declared type."""
-    _refuse(services, type_name)
+async def save_record(
+    type_name: str, body: RecordBody, caller: CallerOfRoute, services: ServicesOfApp
+) -> RecordSaved:
+    """Save a record of a declared type, for whoever is calling."""
+    record = await services.custom_types.save(
+        caller.stamp(),
+        type_name,
+        content=body.content,
+        tags=body.tags,
+        contextual_metadata=body.contextual_metadata,
+    )
+    return RecordSaved.of(record)
 
 
 @router.post("/{type_name}/retrieve")
 @reads
-async def retrieve_custom(
-    type_name: str, body: CustomQuery, caller: CallerOfRoute, services: ServicesOfApp
-) -> None:
-    """Search among the memories of a declared type."""
-    _refuse(services, type_name)
-
-
-def _refuse(services: Services, type_name: str) -> NoReturn:
-    declared = [kind.name for kind in services.settings.memory.custom_memory_types]
-    if declared and type_name not in declared:
-        raise UnknownCustomType(UNKNOWN.format(type_name))
-    raise FeatureDisabled(
-        f"{NOT_ENABLED}: no custom memory type is declared"
-        if not declared
-        else f"{NOT_ENABLED} in this version of the server"
+async def retrieve_records(
+    type_name: str, body: RecordQuery, caller: CallerOfRoute, services: ServicesOfApp
+) -> Records:
+    """Search the caller's records of a declared type, by words and by meaning."""
+    found = await services.custom_types.retrieve(
+        caller.own(), type_name, query=body.query, tags=body.tags, top_k=body.top_k
     )
+    results = [RecordDocument.of(chunk) for chunk in found.chunks]
+    return Records(results=results, count=len(results), degraded=found.degraded)

@@ -14,7 +14,7 @@ from memory_server.api.schemas.search import (
 )
 from memory_server.domain.chunk import Source
 from memory_server.domain.filters import parse_lenient
-from memory_server.domain.memory import MemoryType
+from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.services.search import SearchRequest
 
 router = APIRouter(tags=["search"])
@@ -41,7 +41,7 @@ def _of(kind: MemoryType) -> Callable[..., Awaitable[SearchAnswer]]:
     return reads(retrieve)
 
 
-for _kind in MemoryType:
+for _kind in BUILT_IN:
     router.add_api_route(
         f"/retrieval/{_kind.value}",
         _of(_kind),

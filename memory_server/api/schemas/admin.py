@@ -7,7 +7,15 @@ from pydantic import Field
 from memory_server.api.schemas.common import Answer, Body, Id
 from memory_server.api.schemas.memories import lineage
 from memory_server.domain.job import Job, JobCounts
-from memory_server.domain.memory import Episode, Evidence, Fact, Memory, Procedure, Term
+from memory_server.domain.memory import (
+    Episode,
+    Evidence,
+    Fact,
+    Memory,
+    Procedure,
+    Record,
+    Term,
+)
 from memory_server.domain.turn import Turn
 from memory_server.services.administration import Remembered
 
@@ -172,7 +180,7 @@ def shown(remembered: Remembered) -> dict[str, Any]:
     }
 
 
-def _named(memory: Memory) -> dict[str, str]:
+def _named(memory: Memory) -> dict[str, Any]:
     match memory.body:
         case Fact(label=label):
             return {"label": label}
@@ -182,6 +190,8 @@ def _named(memory: Memory) -> dict[str, str]:
             return {"domain": domain, "term": term}
         case Procedure(procedure=procedure):
             return {"procedure": procedure}
+        case Record(custom_type=custom_type, tags=tags):
+            return {"custom_type": custom_type, "tags": dict(tags)}
 
 
 def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:

@@ -4,14 +4,13 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonObject, Whole
-from memory_server.api.schemas.search import MAX_TOP_K, ChunkDocument
+from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonObject, Query, Whole
+from memory_server.api.schemas.search import ChunkDocument
 from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source, SourceOutcome
 from memory_server.domain.formats import FormatStyle
+from memory_server.domain.limits import MAX_SOURCE_TOP_K, MAX_TOP_K
 from memory_server.domain.scope import Visibility
 from memory_server.services.context import DEFAULT_SOURCES, ContextAnswer, SourceRequest
-
-MAX_SOURCE_TOP_K = 200
 
 
 def _lower(value: Any) -> Any:
@@ -46,7 +45,7 @@ class _Wanted(Body):
 
     takes_blank: ClassVar[frozenset[str]] = frozenset(("query",))
 
-    query: str
+    query: Query
     user_id: Id | None = None
     session_id: Id | None = None
     visibility: Visibility | None = None

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import Field
-
 from memory_server.api.schemas.common import (
     Answer,
     Body,
@@ -14,7 +12,6 @@ from memory_server.api.schemas.common import (
     JsonObject,
     JsonObjects,
     Owned,
-    Whole,
 )
 from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Term
 from memory_server.domain.reading import body_document, event_time_document
@@ -214,22 +211,6 @@ class Deleted(Answer):
 
     deleted_count: int
     acknowledged: bool = True
-
-
-class CustomBody(Body):
-    """A memory of a type that the project declares."""
-
-    content: str
-    tags: JsonObject = Field(default_factory=dict)
-    contextual_metadata: JsonObject | None = None
-
-
-class CustomQuery(Body):
-    """A search among the memories of a declared type."""
-
-    query: str
-    tags: JsonObject = Field(default_factory=dict)
-    top_k: Whole = Field(default=10, ge=1, le=100)
 
 
 def document(memory: Memory, org_id: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from memory_server.domain.candidate import Candidate, Rejected
 from memory_server.domain.characters import whole
 from memory_server.domain.dates import resolve
-from memory_server.domain.memory import Body, EventTime, Fact, MemoryType
+from memory_server.domain.memory import EventTime, ExtractedBody, Fact, MemoryType
 from memory_server.domain.source_times import said_at
 from memory_server.domain.turn import Role, Turn
 from memory_server.prompts.item import Item, Prompt
@@ -104,7 +104,7 @@ class Checker:
         return resolve(words, said_at(turn), told_in=told_in)
 
 
-def _named(body: Body) -> Body:
+def _named(body: ExtractedBody) -> ExtractedBody:
     """Give a fact a label of the usual form and length; the end of a long one goes."""
     if not isinstance(body, Fact):
         return body

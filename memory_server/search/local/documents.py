@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from memory_server.domain import words
-from memory_server.domain.chunk import Source
+from memory_server.domain.chunk import Source, source_name
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.search.local import vectors
 from memory_server.search.local.moments import maybe_micros
@@ -45,6 +45,8 @@ class Document:
     user_id: str | None
     agent_id: str | None = None
     session_id: str | None = None
+    custom_type: str | None = None
+    """Of a record: which declared type it is of."""
     visibility: Visibility = Visibility.PRIVATE
     state: State = State.LIVE
     position: int | None = None
@@ -133,14 +135,12 @@ def link_neighbours(
         connection.execute(SQL["update_neighbours"], values)
 
 
-def scope_token(
-    project_id: str, source: Source, *, past: bool, field: str, value: str | None
-) -> str:
+def scope_token(project_id: str, source: str, *, past: bool, field: str, value: str | None) -> str:
     """Return the word that stands for an owner in the index: digits, which no stemmer touches.
 
-    A `user_id` of None stands for no user.
+    `source` is a `source_name`. A `user_id` of None stands for no user.
     """
-    named = json.dumps([project_id, source.value, past, field, value])
+    named = json.dumps([project_id, source, past, field, value])
     return str(int.from_bytes(blake2b(named.encode(), digest_size=8).digest()))
 
 
@@ -198,7 +198,7 @@ def _values(document: Document) -> dict[str, Any]:
     return {
         "id": document.id,
         "project_id": document.project_id,
-        "source": document.source.value,
+        "source": source_name(document.source, document.custom_type),
         "user_id": document.user_id,
         "agent_id": document.agent_id,
         "session_id": document.session_id,
@@ -219,14 +219,13 @@ def _tokens(document: Document) -> Iterable[str]:
     Where a document is not to be found, the word is one that no search names: BM25 prefers short
     documents, and all are equally long here. Turns have no past.
     """
+    source = source_name(document.source, document.custom_type)
     for past in (False,) if document.source is Source.STM else (False, True):
         found = document.state in ((State.LIVE, State.PAST) if past else (State.LIVE,))
         for field in TOKEN_FIELDS:
             value = getattr(document, field)
             yield (
-                scope_token(
-                    document.project_id, document.source, past=past, field=field, value=value
-                )
+                scope_token(document.project_id, source, past=past, field=field, value=value)
                 if found and (value is not None or field == "user_id")
                 else NOWHERE
             )

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from memory_server.domain.chunk import source_name
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.errors import WrongDimension
 from memory_server.ports.search import Hit, SearchIndex, Selection
@@ -99,7 +100,7 @@ class LocalIndex(SearchIndex):
         owned = Predicate("p")
         owned.within(selection.scope.of_user())
         where = owned.values | {
-            "source": selection.source.value,
+            "source": source_name(selection.source, selection.custom_type),
             "space": space.name,
             "past": asks_the_past(selection),
         }
@@ -145,7 +146,7 @@ def _match(selection: Selection, terms: Sequence[str]) -> str | None:
     field = next(field for field in TOKEN_FIELDS if field in conditions)
     owner = scope_token(
         selection.scope.project_id,
-        selection.source,
+        source_name(selection.source, selection.custom_type),
         past=asks_the_past(selection),
         field=field,
         value=conditions[field],

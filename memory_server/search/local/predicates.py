@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from memory_server.domain.chunk import Source
+from memory_server.domain.chunk import Source, source_name
 from memory_server.domain.filters import Filter
 from memory_server.domain.scope import Scope
 from memory_server.ports.search import Selection
@@ -61,7 +61,7 @@ def selected(selection: Selection) -> Predicate:
     """Return what a document must be to be found: the same for every leg."""
     predicate = Predicate("d")
     predicate.within(selection.scope)
-    predicate.equals("source", selection.source.value)
+    predicate.equals("source", source_name(selection.source, selection.custom_type))
     if asks_the_past(selection) and selection.as_of is not None:
         moment = predicate.bind(to_micros(selection.as_of))
         predicate.add("d.state <= 1")

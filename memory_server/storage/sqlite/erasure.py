@@ -12,7 +12,8 @@ from memory_server.storage.sqlite.snapshots import skip_erased
 
 SQL = load("memory_server.storage.sqlite", "erasure.sql")
 
-_KINDS = ("turns", "snapshots", "jobs", "memories")
+_KINDS = ("turns", "snapshots", "jobs", "records", "memories")
+"""Records are memories too; they go first, and are counted apart."""
 
 
 def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:

@@ -16,6 +16,10 @@ DELETE FROM snapshots AS e WHERE /* conditions */ 1;
 -- Remove the jobs of an owner.
 DELETE FROM jobs AS e WHERE /* conditions */ 1;
 
+-- name: records
+-- Remove the records of an owner: memories of the types that the project declares.
+DELETE FROM memories AS e WHERE type = 'custom' AND /* conditions */ 1;
+
 -- name: memories
 -- Remove the memories of an owner.
 DELETE FROM memories AS e WHERE /* conditions */ 1;

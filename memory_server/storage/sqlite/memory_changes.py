@@ -6,7 +6,7 @@ from typing import Any
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
-from memory_server.domain.memory import Memory
+from memory_server.domain.memory import Memory, Record
 from memory_server.errors import DuplicateMemory, MemoryNotFound, VersionConflict
 from memory_server.ports.memories import Add, Erase, MemoryOperation, Replace
 from memory_server.search.local import documents
@@ -163,6 +163,7 @@ def _document(memory: Memory, *, hidden: bool = False) -> Document:
         id=memory.id,
         project_id=memory.project_id,
         source=Source(memory.type.value),
+        custom_type=memory.body.custom_type if isinstance(memory.body, Record) else None,
         text=memory.body.index_text,
         fields=memory_fields(memory),
         user_id=memory.user_id,

@@ -8,15 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
+from memory_server.domain.custom_type import tag_tree
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import (
     BODY_TYPES,
     Body,
     Claim,
+    Episode,
     EventTime,
     Evidence,
     Memory,
     MemoryType,
+    Procedure,
+    Record,
     Term,
 )
 from memory_server.domain.scope import Visibility
@@ -271,7 +275,7 @@ def memory_fields(memory: Memory) -> Mapping[str, Any]:
         "agent_id": memory.agent_id,
         "session_id": memory.session_id,
         "domain": getattr(memory.body, "domain", None),
-        "tags": getattr(memory.body, "tags", None),
+        "tags": _tags(memory.body),
     }
     return {"metadata": memory.metadata, **_present(named)}
 
@@ -315,6 +319,15 @@ def _queue(job: Job) -> str:
     if job.user_id is None or job.kind is JobKind.EMBED:
         return f"job {job.id}"
     return f"{job.kind.value} {job.payload.get('type') or ''}"
+
+
+def _tags(body: Body) -> Any:
+    match body:
+        case Record():
+            return tag_tree(body.tags)
+        case Episode() | Procedure():
+            return body.tags
+    return None
 
 
 def _present(named: Mapping[str, Any]) -> dict[str, Any]:

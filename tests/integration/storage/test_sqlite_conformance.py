@@ -9,6 +9,7 @@ from tests.conformance.jobs import JobsContract
 from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.moments import MomentsContract
+from tests.conformance.records import RecordsContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.store import DurableStoreContract, StoreContract
@@ -54,6 +55,14 @@ class TestMemoryChangesInFile(InFile, MemoryChangesContract):
 
 
 class TestMemoryChangesInMemory(InMemory, MemoryChangesContract):
+    pass
+
+
+class TestRecordsInFile(InFile, RecordsContract):
+    pass
+
+
+class TestRecordsInMemory(InMemory, RecordsContract):
     pass
 
 

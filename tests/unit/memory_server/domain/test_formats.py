@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.domain.budget import pack
-from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.chunk import CONTEXT_SOURCES, Chunk, Source
 from memory_server.domain.formats import (
     END,
     HEADING,
@@ -120,7 +120,7 @@ def test_markdown_content_opens_no_section_of_its_own() -> None:
 
 
 def test_each_kind_stands_under_its_heading_and_turns_come_last() -> None:
-    kinds = [a_chunk(f"the {source.value}", source=source) for source in Source]
+    kinds = [a_chunk(f"the {source.value}", source=source) for source in CONTEXT_SOURCES]
 
     written = text(format_context(kinds, FormatStyle.JINJA2))
 

@@ -10,6 +10,7 @@ from memory_server.domain.memory import (
     Claim,
     Episode,
     Evidence,
+    ExtractedBody,
     Fact,
     Memory,
     Procedure,
@@ -50,7 +51,8 @@ def fact(text: str) -> Fact:
     return Fact(label="a_fact", text=text)
 
 
-def candidate(body: Body, claim: Claim | None = None, *, retracts: bool = False) -> Candidate:
+def candidate(
+    body: ExtractedBody, claim: Claim | None = None, *, retracts: bool = False) -> Candidate:
     return Candidate(body=body, turn_ids=("t2",), claim=claim, retracts=retracts)
 
 

@@ -1,15 +1,55 @@
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from memory_server.api.routes.custom_types import NOT_ENABLED, UNKNOWN
 from memory_server.app import create_app
+from memory_server.bootstrap import Application, join
+from memory_server.domain.custom_type import NOT_ENABLED, UNKNOWN
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.scope import Scope
+from memory_server.ports.memories import MemoryQuery
 from tests.clock import ManualClock
-from tests.unit.memory_server.api.application import an_application
+from tests.unit.memory_server.api.application import PROJECT, an_application
 
 TYPES = "/api/v1/memory/types"
+DECLARED = [
+    {
+        "name": "ticket",
+        "collection": "tickets",
+        "tags": [{"name": "plant"}, {"name": "size"}, {"name": "place.city"}],
+    },
+    {"name": "note", "collection": "notes"},
+]
 CALLS = [("{}", {"content": "c"}), ("{}/retrieve", {"query": "q"})]
+
+
+@pytest.fixture
+async def application(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Application]:
+    joined = an_application(tmp_path, clock, custom_memory_types=DECLARED)
+    await joined.store.open()
+    yield joined
+    await joined.close()
+
+
+async def save(client: httpx.AsyncClient, content: str, **body: Any) -> httpx.Response:
+    headers = body.pop("headers", {})
+    return await client.post(f"{TYPES}/ticket", json={"content": content, **body}, headers=headers)
+
+
+async def found(
+    client: httpx.AsyncClient, query: str = "pump", kind: str = "ticket", **body: Any
+) -> list[Any]:
+    headers = body.pop("headers", {})
+    answer = await client.post(
+        f"{TYPES}/{kind}/retrieve", json={"query": query, **body}, headers=headers
+    )
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["count"] == len(answer.json()["results"])
+    return list(answer.json()["results"])
 
 
 def test_the_phrases_are_those_that_clients_look_for() -> None:
@@ -17,33 +57,126 @@ def test_the_phrases_are_those_that_clients_look_for() -> None:
     assert UNKNOWN.format("x") == "unknown custom memory type 'x'"
 
 
-@pytest.mark.parametrize(("path", "body"), CALLS)
-async def test_without_declared_types_the_feature_is_off(
-    client: httpx.AsyncClient, path: str, body: dict[str, str]
+async def test_a_record_comes_back_as_it_was_saved(client: httpx.AsyncClient) -> None:
+    context = {"free": [1, {"x": None}], "$gt": {"": ""}}
+    saved = await save(
+        client, "the pump leaks", tags={"plant": "north", "size": 7}, contextual_metadata=context
+    )
+
+    (record,) = await found(client)
+
+    assert saved.status_code == 201
+    tags = {"plant": "north", "size": 7}
+    record_id = record["id"]
+    assert saved.json() == {"id": record_id, "type": "ticket", "tags": tags, "has_embedding": True}
+    assert 0 < record.pop("score") <= 1
+    assert record == {
+        "id": record_id,
+        "type": "ticket",
+        "content": "the pump leaks",
+        "tags": tags,
+        "contextual_metadata": context,
+        "user_id": None,
+        "agent_id": None,
+    }
+
+
+async def test_the_better_find_comes_first_and_the_number_is_kept(
+    client: httpx.AsyncClient,
 ) -> None:
-    answer = await client.post(f"{TYPES}/{path.format('ticket')}", json=body)
+    for content in ("a valve was oiled", "the pump leaks", "the pump"):
+        await save(client, content)
+
+    assert [one["content"] for one in await found(client, "the pump leaks", top_k=2)] == [
+        "the pump leaks",
+        "the pump",
+    ]
+
+
+async def test_a_type_is_searched_alone(client: httpx.AsyncClient) -> None:
+    await save(client, "the pump leaks")
+
+    assert await found(client, kind="note") == []
+
+
+@pytest.mark.parametrize("saved", [{"place.city": "Porto"}, {"place": {"city": "Porto"}}])
+@pytest.mark.parametrize("asked", [{"place.city": "Porto"}, {"place": {"city": "Porto"}}])
+async def test_dotted_and_nested_tags_are_the_same(
+    client: httpx.AsyncClient, saved: Any, asked: Any
+) -> None:
+    receipt = await save(client, "the pump leaks", tags=saved)
+
+    assert receipt.json()["tags"] == {"place.city": "Porto"}
+    assert [one["tags"] for one in await found(client, tags=asked)] == [{"place.city": "Porto"}]
+
+
+async def test_every_tag_has_to_be_equal(client: httpx.AsyncClient) -> None:
+    await save(client, "the pump leaks", tags={"plant": "north", "size": 1})
+
+    assert await found(client, tags={"plant": "north", "size": 1})
+    assert not await found(client, tags={"plant": "north", "size": 2})
+    assert not await found(client, tags={"plant": "north", "place.city": "Porto"})
+
+
+@pytest.mark.parametrize("path", ["ticket", "ticket/retrieve"])
+async def test_an_undeclared_tag_is_refused_with_the_type_and_its_tags(
+    client: httpx.AsyncClient, path: str
+) -> None:
+    body = {"content": "c", "query": "q", "tags": {"plants": "north"}}
+    answer = await client.post(f"{TYPES}/{path}", json=body)
 
     assert answer.status_code == 400
+    assert answer.json()["error"] == (
+        "tag 'plants' is not declared for the custom memory type 'ticket': "
+        "it declares plant, size, place.city"
+    )
+    assert not await found(client, "c")
+
+
+@pytest.mark.parametrize("tags", ["north", ["plant"], 1])
+async def test_tags_that_are_no_object_do_not_fit(client: httpx.AsyncClient, tags: Any) -> None:
+    assert (await save(client, "c", tags=tags)).status_code == 422
+
+
+@pytest.mark.parametrize("content", [None, "", "  "])
+async def test_a_record_needs_content(client: httpx.AsyncClient, content: Any) -> None:
+    assert (await save(client, content)).status_code == 422
+
+
+async def test_nothing_is_found_for_a_blank_query(client: httpx.AsyncClient) -> None:
+    await save(client, "the pump leaks")
+
+    assert await found(client, "  ") == []
+
+
+@pytest.mark.parametrize(("path", "body"), CALLS)
+async def test_a_type_that_is_not_declared_is_unknown(
+    client: httpx.AsyncClient, path: str, body: dict[str, str]
+) -> None:
+    answer = await client.post(f"{TYPES}/{path.format('nope')}", json=body)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "UNKNOWN_CUSTOM_TYPE")
+    assert answer.json()["error"] == answer.json()["detail"] == UNKNOWN.format("nope")
+
+
+@pytest.mark.parametrize(("path", "body"), CALLS)
+async def test_a_deployment_can_do_without_the_feature(
+    application: Application, clock: ManualClock, path: str, body: dict[str, str]
+) -> None:
+    settings = replace(application.settings, custom_memory_types=False)
+    without = join(settings, store=application.store, providers=application.providers, clock=clock)
+    transport = httpx.ASGITransport(create_app(without))
+
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        answer = await client.post(f"{TYPES}/{path.format('ticket')}", json=body)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_REQUEST")
     assert NOT_ENABLED in answer.json()["error"]
 
 
-@pytest.mark.parametrize(("path", "body"), CALLS)
-async def test_beside_declared_types_another_is_unknown(
-    tmp_path: Path, clock: ManualClock, path: str, body: dict[str, str]
-) -> None:
-    declared = [{"name": "ticket", "collection": "tickets"}]
-    app = create_app(an_application(tmp_path, clock, custom_memory_types=declared))
-    transport = httpx.ASGITransport(app)
-
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        answer = await client.post(f"{TYPES}/{path.format('nope')}", json=body)
-
-    assert (answer.status_code, answer.json()["code"]) == (404, "UNKNOWN_CUSTOM_TYPE")
-    assert answer.json()["error"] == UNKNOWN.format("nope")
-
-
-@pytest.mark.parametrize("top_k", [0, 101])
+@pytest.mark.parametrize("top_k", [0, 101, -1])
 async def test_the_number_of_results_has_bounds(client: httpx.AsyncClient, top_k: int) -> None:
     answer = await client.post(f"{TYPES}/ticket/retrieve", json={"query": "q", "top_k": top_k})
 
     assert answer.status_code == 422
+    assert "1" in answer.json()["error"] or "100" in answer.json()["error"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from memory_server.domain.candidate import Candidate, Conversation
-from memory_server.domain.memory import Episode, MemoryType
+from memory_server.domain.memory import BUILT_IN, Episode, MemoryType
 from memory_server.domain.turn import Role
 from memory_server.providers.extraction.rules import RuleExtractor
 from tests.conversations import conversation, said, turn
@@ -84,7 +84,7 @@ async def test_question_is_no_title_while_something_was_stated() -> None:
     assert (await the_episode(talk)).title == "Paris is the capital of France"
 
 
-@pytest.mark.parametrize("kind", MemoryType)
+@pytest.mark.parametrize("kind", BUILT_IN)
 async def test_answers_quoted_from_memory_are_no_source_of_memories(kind: MemoryType) -> None:
     said_by_agent = {"answered_by": "local", "speaker": "Agent"}
     talk = conversation(
