@@ -8,6 +8,7 @@ from pydantic import Field
 from memory_server.api.dependencies import Caller, Services, caller, services
 from memory_server.api.schemas.common import QueryText, QueryVisibility
 from memory_server.api.schemas.memories import Entries, Patch, document
+from memory_server.domain.limits import MAX_LISTED
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
@@ -16,7 +17,7 @@ from memory_server.ports.memories import MemoryQuery
 CallerOfRoute = Annotated[Caller, Depends(caller)]
 ServicesOfApp = Annotated[Services, Depends(services)]
 
-LIST_LIMIT = 1000
+LIST_LIMIT = MAX_LISTED
 """The most entries that one listing returns, where all are asked for."""
 Limit = Annotated[int, Field(ge=1, le=LIST_LIMIT)]
 
@@ -28,7 +29,15 @@ async def reading_scope(
     return caller.scope(user_id=user_id, visibility=visibility)
 
 
+async def removal_scope(
+    caller: CallerOfRoute, user_id: QueryText = None, visibility: QueryVisibility = None
+) -> Scope:
+    """Return the scope in which what the query parameters describe may be removed."""
+    return caller.removing(user_id=user_id, visibility=visibility)
+
+
 ReadingScope = Annotated[Scope, Depends(reading_scope)]
+RemovalScope = Annotated[Scope, Depends(removal_scope)]
 
 
 async def listed(services: Services, caller: Caller, scope: Scope, query: MemoryQuery) -> Entries:
@@ -58,6 +67,6 @@ async def changed(
     services: Services, caller: Caller, kind: MemoryType, memory_id: str, patch: Patch
 ) -> dict[str, Any]:
     """Change a memory and return it as it is now."""
-    scope = caller.scope(user_id=patch.user_id, visibility=None)
+    scope = caller.changing(user_id=patch.user_id)
     memory = await services.keeping.patch(scope, kind, memory_id, patch.changes())
     return document(memory, caller.org_id)

@@ -7,6 +7,7 @@ from typing import Any
 
 from memory_server.domain.dates import source_time
 from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.limits import MAX_CONTENT_BYTES
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import NewTurn, Role, Turn
 from memory_server.domain.words import embedding_text
@@ -16,9 +17,6 @@ from memory_server.ports.embedder import Embedder
 from memory_server.ports.turns import Turns
 
 logger = logging.getLogger(__name__)
-
-MAX_CONTENT_BYTES = 256 * 1024
-"""The longest content of one turn, in bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,7 @@ from fastapi import FastAPI
 from memory_server.api import families
 from memory_server.api.errors import status_of
 from memory_server.api.families import DIRECT, FAMILIES, FLAT, PROJECT
-from memory_server.api.limits import MAX_BODY_BYTES
-from memory_server.api.schemas.common import MAX_ID
 from memory_server.errors import MemoryServerError
-from memory_server.services.memories import MAX_TEXT_BYTES
-from memory_server.services.turns import MAX_CONTENT_BYTES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "http-api.md"
 
@@ -48,14 +44,8 @@ is saved, unless the body names one. `X-Agent-Engine-Execution-Id` (older:
 
 ## Limits
 
-| what | limit |
-|---|---|
-| a request body | {MAX_BODY_BYTES} bytes |
-| the content of a turn | {MAX_CONTENT_BYTES} bytes of UTF-8 |
-| the text of a memory | {MAX_TEXT_BYTES} bytes of UTF-8 |
-| an id of a user, session, agent or an idempotency key | {MAX_ID} characters |
-
-Beyond a size in bytes the answer is 413 with the limit in its text, and nothing is stored.
+Sizes, numbers, times and load are bounded: [limits.md](limits.md) lists every limit, and what
+passing it is answered with.
 
 ## Errors
 

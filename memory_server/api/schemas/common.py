@@ -1,6 +1,5 @@
 """What all bodies and documents share: tolerant in, exact out."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -19,19 +18,24 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from memory_server.domain.json_values import check_storable
+from memory_server.domain.limits import (
+    MAX_ID,
+    MAX_LIST_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_QUERY_CHARACTERS,
+)
 from memory_server.domain.scope import Visibility
 
-MAX_ID = 512
-"""The longest id of a user, session or agent, in characters."""
 
+def _storable(max_bytes: int) -> AfterValidator:
+    """Return a validator that refuses what JSON cannot carry back, and what is too large."""
 
-def _storable(value: Any) -> Any:
-    """Refuse what JSON cannot carry back: numbers that are not finite, halves of characters."""
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
-        raise ValueError("holds a number or a text that cannot be stored as JSON") from None
-    return value
+    def check(value: Any) -> Any:
+        check_storable(value, max_bytes=max_bytes)
+        return value
+
+    return AfterValidator(check)
 
 
 def _blank_is_unset(value: Any) -> Any:
@@ -48,10 +52,12 @@ def _written_out(value: Any) -> Any:
     raise ValueError("Input should be a date and time with an offset, as ISO 8601 writes them")
 
 
-JsonObject = Annotated[dict[str, Any], AfterValidator(_storable)]
-JsonList = Annotated[tuple[Any, ...], AfterValidator(_storable)]
-JsonObjects = Annotated[tuple[dict[str, Any], ...], AfterValidator(_storable)]
-Id = Annotated[str, Field(max_length=MAX_ID)]
+JsonObject = Annotated[dict[str, Any], _storable(MAX_METADATA_BYTES)]
+JsonList = Annotated[tuple[Any, ...], _storable(MAX_LIST_BYTES)]
+JsonObjects = Annotated[tuple[dict[str, Any], ...], _storable(MAX_LIST_BYTES)]
+Id = Annotated[str, Field(max_length=MAX_ID, pattern=r"^[^\x00-\x1f\x7f]*$")]
+"""An id of a user, session or agent: any characters but control characters."""
+Query = Annotated[str, Field(max_length=MAX_QUERY_CHARACTERS)]
 Whole = Annotated[int, Strict()]
 """A number and no text of one, nor true and false."""
 Number = Annotated[float, Strict()]

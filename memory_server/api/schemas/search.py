@@ -4,12 +4,20 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body, Id, JsonObject, Moment, Number, Whole
+from memory_server.api.schemas.common import (
+    Answer,
+    Body,
+    Id,
+    JsonObject,
+    Moment,
+    Number,
+    Query,
+    Whole,
+)
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
+from memory_server.domain.limits import MAX_TOP_K
 from memory_server.domain.scope import Visibility
-
-MAX_TOP_K = 1000
 
 SearchType = Literal["semantic", "episodic", "taxonomic", "procedural"]
 
@@ -19,7 +27,7 @@ class SearchBody(Body):
 
     takes_blank: ClassVar[frozenset[str]] = frozenset(("query",))
 
-    query: str
+    query: Query
     user_id: Id | None = None
     visibility: Visibility | None = None
     session_id: Id | None = None

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import Response
 
 from agentengine_cli import turn_file, turn_line
-from memory_server.services.turns import MAX_CONTENT_BYTES
+from memory_server.domain.limits import MAX_CONTENT_BYTES
 from tests.unit.agentengine_cli.conftest import Cli, a_turn, announce
 from tests.unit.agentengine_cli.stand_in import OWNER_TOKEN, StandIn, failure
 

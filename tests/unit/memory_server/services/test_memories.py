@@ -3,13 +3,14 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.limits import MAX_TEXT_BYTES
 from memory_server.domain.memory import Episode, Fact, Memory, MemoryType, Procedure, Term
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import InvalidRequest, MemoryNotFound, ProviderUnavailable, TooLarge
 from memory_server.ports.memories import MemoryQuery
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
-from memory_server.services.memories import MAX_TEXT_BYTES, MemoryKeeping, SaveRequest
+from memory_server.services.memories import MemoryKeeping, SaveRequest
 from tests.clock import CountingIds, ManualClock
 from tests.unit.memory_server.services.conftest import ANA, BOB
 

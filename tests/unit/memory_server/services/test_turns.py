@@ -3,11 +3,12 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.limits import MAX_CONTENT_BYTES
 from memory_server.domain.turn import Role
 from memory_server.errors import InvalidRequest, ProviderUnavailable, TooLarge
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
-from memory_server.services.turns import MAX_CONTENT_BYTES, TurnRecording
+from memory_server.services.turns import TurnRecording
 from tests.clock import CountingIds, ManualClock
 from tests.unit.memory_server.services.conftest import ANA, a_turn
 

@@ -2,8 +2,8 @@ import httpx
 import pytest
 
 from memory_server.bootstrap import Application
+from memory_server.domain.limits import MAX_CONTENT_BYTES
 from memory_server.domain.scope import Scope
-from memory_server.services.turns import MAX_CONTENT_BYTES
 
 TURNS = "/api/v1/memory/turns"
 
