@@ -1,0 +1,215 @@
+"""What the server is configured with: storing it, comparing it, planning an apply."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memory_server import project_config
+from memory_server.deployment_errors import (
+    EmbeddingSpaceChanged,
+    NothingStored,
+    ProviderKeyMissing,
+)
+from memory_server.domain import deployment_plan as rules
+from memory_server.domain.deployment import (
+    AppliedConfig,
+    ApplyRequest,
+    RunningConfig,
+    StoredConfig,
+)
+from memory_server.errors import InvalidProjectConfig
+from memory_server.ports.clock import Clock
+from memory_server.ports.deployment import DeploymentFiles
+from memory_server.project_config import MemoryConfig
+from memory_server.settings import ConfigSource, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """What a configuration is judged against."""
+
+    running: RunningConfig
+    secrets: Mapping[str, str]
+    """Provider keys as they would be given to new services."""
+    vectors: int
+    """How many the store holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigReport:
+    """What is stored and what runs."""
+
+    stored: StoredConfig | None
+    running: RunningConfig
+    pending: bool
+    applied_at: datetime | None
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A configuration that was stored."""
+
+    stored: StoredConfig
+    pending: bool
+    changes: Sequence[str]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """An apply that may be done."""
+
+    stored: StoredConfig
+    config: MemoryConfig
+    local_models: bool
+    changes: Sequence[str]
+    """Why the services are to be replaced, the keys apart."""
+    changes_space: bool
+    """Whether vectors would be of another space from then on."""
+
+
+class Configuration:
+    """Keeps the configuration of the server for the next apply, and judges it."""
+
+    def __init__(self, *, files: DeploymentFiles, clock: Clock) -> None:
+        self._files = files
+        self._clock = clock
+
+    async def report(self, running: RunningConfig) -> ConfigReport:
+        """Say what is stored beside what runs."""
+        stored, applied = await self._files.stored(), await self._files.applied()
+        return ConfigReport(
+            stored=stored,
+            running=running,
+            pending=rules.is_pending(stored, running),
+            applied_at=applied.at if applied else None,
+            warnings=list(_unused(stored, running)),
+        )
+
+    async def put(self, document: Mapping[str, Any], present: Present) -> Receipt:
+        """Store a valid `memory:` mapping; nothing is restarted.
+
+        Raises `InvalidProjectConfig` with every problem at once; what was stored stays then.
+        What is stored already keeps its time.
+        """
+        parsed = project_config.parse_with_warnings(document)
+        _check_written_once(present.running, document)
+        before = await self._files.stored()
+        stored = StoredConfig(
+            document=document, digest=project_config.digest(document), at=self._clock.now()
+        )
+        if before is not None and before.digest == stored.digest:
+            stored = before
+        else:
+            await self._files.store(stored)
+        compared = before.document if before else present.running.document
+        return Receipt(
+            stored=stored,
+            pending=rules.is_pending(stored, present.running),
+            changes=project_config.differences(compared, document),
+            warnings=[*map(str, parsed.warnings), *_expected(parsed.config, document, present)],
+        )
+
+    async def plan(self, request: ApplyRequest, base: Settings, present: Present) -> Plan:
+        """Return what an apply has to do, having made sure that it may.
+
+        `base` is what the environment gave. Raises `NothingStored`, `ProviderKeyMissing`,
+        `EmbeddingSpaceChanged`, or `InvalidProjectConfig` for what was valid once.
+        """
+        stored = await self._files.stored()
+        if stored is None:
+            raise NothingStored(
+                "no memory configuration is stored for this server; store one first: "
+                "agentengine memory configure"
+            )
+        config = project_config.parse(stored.document)
+        _check_written_once(present.running, stored.document)
+        local_models = base.local_models or request.local_models
+        _check_keys(config, present, local_models=local_models)
+        change = rules.space_change(present.running, stored.document, local_models=local_models)
+        if change is not None and present.vectors:
+            raise EmbeddingSpaceChanged(
+                f"nothing was changed: {rules.why_space_stays(change, present.vectors)}"
+            )
+        return Plan(
+            stored=stored,
+            config=config,
+            local_models=local_models,
+            changes=list(rules.changes(present.running, stored, local_models=local_models)),
+            changes_space=change is not None,
+        )
+
+    async def note_applied(self, plan: Plan) -> None:
+        """Make it the configuration that the next process starts with."""
+        await self._files.note_applied(
+            AppliedConfig(
+                document=plan.stored.document,
+                digest=plan.stored.digest,
+                at=self._clock.now(),
+                local_models=plan.local_models,
+            )
+        )
+
+
+def settings_of(plan: Plan, base: Settings, secrets: Mapping[str, str]) -> Settings:
+    """Return the settings of services that run a planned configuration."""
+    return replace(
+        base,
+        memory=plan.config,
+        document=plan.stored.document,
+        config_digest=plan.stored.digest,
+        source=ConfigSource.APPLIED,
+        local_models=plan.local_models,
+        secrets=secrets,
+    )
+
+
+def running_config(settings: Settings, *, since: datetime) -> RunningConfig:
+    """Return the configuration of services that have these settings."""
+    return RunningConfig(
+        document=settings.document,
+        digest=settings.config_digest or project_config.digest(settings.document),
+        since=since,
+        source=settings.source,
+        local_models=settings.local_models,
+    )
+
+
+def _check_written_once(running: RunningConfig, document: Mapping[str, Any]) -> None:
+    problems = project_config.check_against_stored(running.document, document)
+    if problems:
+        text = "\n".join(map(str, problems))
+        raise InvalidProjectConfig(text, problems=tuple(problems))
+
+
+def _check_keys(config: MemoryConfig, present: Present, *, local_models: bool) -> None:
+    missing = rules.missing_keys(config, present.secrets, local_models=local_models)
+    if missing:
+        problems = [rules.told(need) for need in missing]
+        raise ProviderKeyMissing(
+            f"nothing was changed, because a configured provider has no key. "
+            f"{'; '.join(problems)}. Set it with: agentengine secret set {missing[0].names[0]}",
+            problems=problems,
+        )
+
+
+def _expected(config: MemoryConfig, document: Mapping[str, Any], present: Present) -> Iterator[str]:
+    """Yield what its author should know before an apply."""
+    if config.enabled_by_absence:
+        yield project_config.effective_types_line(config)
+    running = present.running
+    for need in rules.missing_keys(config, present.secrets, local_models=running.local_models):
+        yield f"an apply would be refused: {rules.told(need)}"
+    change = rules.space_change(running, document, local_models=running.local_models)
+    if change is not None and present.vectors:
+        yield f"an apply would be refused: {rules.why_space_stays(change, present.vectors)}"
+
+
+def _unused(stored: StoredConfig | None, running: RunningConfig) -> Iterator[str]:
+    if running.source is ConfigSource.DELIVERED and stored is not None:
+        yield (
+            f"the configuration stored over HTTP at {stored.at.isoformat()} is not used: whoever "
+            "started this process delivered another"
+        )
