@@ -50,13 +50,18 @@ from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
 from memory_server.services.extraction import ExtractionOfSnapshots
+from memory_server.services.executions import Executions
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
+from memory_server.services.members import MemberKeeping
 from memory_server.services.memories import MemoryKeeping
+from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.search import Retrieval
+from memory_server.services.service_accounts import ServiceAccounts
+from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import Settings
 from memory_server.storage.sqlite.store import SqliteStore
@@ -114,6 +119,10 @@ class Application:
     context: ContextBuilding
     promotion: Promotion
     identity: Identity
+    service_accounts: ServiceAccounts
+    projects: ProjectKeeping
+    members: MemberKeeping
+    executions: Executions
     invocation: Invocation
     administration: Administration
     readiness: ReadinessOfServer
@@ -165,6 +174,9 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     ids = TimeOrderedIds(clock)
     memory = settings.memory
     owner_token = _owner_token(settings)
+    tokens = Tokens(clock=clock, owner_token=owner_token)
+    projects = ProjectKeeping(projects=store.projects, clock=clock, own=settings.project_id)
+    executions = Executions(clock=clock, ids=ids)
 
     def on_failure() -> None:
         readiness.doubt()
@@ -213,7 +225,7 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         background=background,
     )
     schedule = Schedule(
-        clock=clock, duties=_duties(settings, store, promotion, late, readiness, runner, clock)
+        clock=clock, duties=_duties(settings, store, projects, promotion, late, readiness, runner, clock)
     )
     recording = TurnRecording(
         turns=store.turns,
@@ -244,7 +256,17 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         ),
         context=context,
         promotion=promotion,
-        identity=Identity(accounts=store.accounts, clock=clock, owner_token=owner_token),
+        identity=Identity(
+            accounts=store.accounts,
+            members=store.members,
+            tokens=tokens,
+            owner_token=owner_token,
+            executions=executions,
+        ),
+        service_accounts=ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens),
+        projects=projects,
+        members=MemberKeeping(members=store.members, clock=clock, tokens=tokens),
+        executions=executions,
         invocation=Invocation(
             recording=recording,
             turns=store.turns,
@@ -313,6 +335,7 @@ def _first(names: Sequence[str], given: Mapping[str, str]) -> str | None:
 def _duties(
     settings: Settings,
     store: Store,
+    projects: ProjectKeeping,
     promotion: Promotion,
     late: LateEmbedding,
     readiness: ReadinessOfServer,
@@ -325,7 +348,8 @@ def _duties(
         await promotion.promote_ripe()
 
     async def embed_late() -> None:
-        if await late.sweep(settings.project_id):
+        queued = [await late.sweep(project.id) for project in await projects.list()]
+        if any(queued):
             runner.wake()
 
     async def tidy() -> None:

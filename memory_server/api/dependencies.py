@@ -7,24 +7,32 @@ from typing import Any, Protocol, TypeVar, cast
 
 from fastapi import Request
 
-from memory_server.domain.account import AccountRole, Principal, PrincipalKind
-from memory_server.domain.scope import Scope, Visibility
-from memory_server.errors import (
-    Forbidden,
-    IdentityMissing,
-    IdentityRefused,
-    NotAuthenticated,
-    ProjectNotFound,
+from memory_server.domain.account import Principal, PrincipalKind
+from memory_server.domain.policy import (
+    Action,
+    Named,
+    Right,
+    Standing,
+    check_enforced,
+    check_right,
+    user_meant,
 )
+from memory_server.domain.project import Project
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.errors import Forbidden, IdentityMissing, NotAuthenticated, OrganizationNotFound
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
-from memory_server.services.identity import Identity, caller_address
+from memory_server.services.executions import Executions
+from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
+from memory_server.services.members import MemberKeeping
 from memory_server.services.memories import MemoryKeeping
+from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
 from memory_server.services.search import Retrieval
+from memory_server.services.service_accounts import ServiceAccounts, caller_address
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import Settings
 
@@ -33,10 +41,6 @@ AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 EXECUTION_HEADERS = ("x-agent-engine-execution-id", "x-agentic-execution-id")
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
-WITH_IDENTITY = (PrincipalKind.PERSON, PrincipalKind.SERVICE_ACCOUNT, PrincipalKind.EXECUTION)
-"""Callers who are somebody, and so own what they write."""
-MAY_WRITE = (AccountRole.PROJECT_OWNER, AccountRole.AGENT_DEVELOPER)
-
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _only_read: set[Callable[..., Any]] = set()
 
@@ -63,6 +67,14 @@ class Services(Protocol):
     @property
     def identity(self) -> Identity: ...
     @property
+    def service_accounts(self) -> ServiceAccounts: ...
+    @property
+    def projects(self) -> ProjectKeeping: ...
+    @property
+    def members(self) -> MemberKeeping: ...
+    @property
+    def executions(self) -> Executions: ...
+    @property
     def invocation(self) -> Invocation: ...
     @property
     def administration(self) -> Administration: ...
@@ -72,13 +84,23 @@ class Services(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who is calling, for which project, and what their headers say."""
+    """Who is calling, for which project, and what their headers say.
+
+    A memory route gets every scope it uses from here, so that the policy holds on all of them.
+    """
 
     principal: Principal
-    project_id: str
+    project: Project
     org_id: str
     agent_id: str | None = None
     execution_id: str | None = None
+    execution_user: str | None = None
+    """Whose execution it is, if it is known here."""
+
+    @property
+    def project_id(self) -> str:
+        """The project of the route, or the deployment's own; never one of a body."""
+        return self.project.id
 
     def scope(
         self,
@@ -88,11 +110,10 @@ class Caller:
         session_id: str | None = None,
         agent_id: str | None = None,
     ) -> Scope:
-        """Return the scope of a call, checked against the policy of executions."""
-        self._check_execution(user_id, visibility)
+        """Return the scope of a read."""
         return Scope(
             project_id=self.project_id,
-            user_id=user_id,
+            user_id=self._user(Action.READ, user_id, visibility),
             visibility=visibility,
             session_id=session_id,
             agent_id=agent_id,
@@ -106,13 +127,27 @@ class Caller:
         session_id: str | None = None,
         agent_id: str | None = None,
     ) -> Scope:
-        """Return the scope of a write: its owner, and the headers' agent if it names none."""
-        self._check_execution(user_id, visibility)
+        """Return the scope of a write: its owner, and the headers' agent if it names none.
+
+        `visibility` is the one that the body names, None where it leaves that to the default.
+        """
         return Scope(
             project_id=self.project_id,
-            user_id=user_id,
+            user_id=self._user(Action.SAVE, user_id, visibility),
             session_id=session_id,
             agent_id=agent_id or self.agent_id,
+        )
+
+    def changing(self, *, user_id: str | None) -> Scope:
+        """Return the scope in which a memory may be changed."""
+        return Scope(project_id=self.project_id, user_id=self._user(Action.CHANGE, user_id, None))
+
+    def removing(self, *, user_id: str | None, visibility: Visibility | None = None) -> Scope:
+        """Return the scope in which a memory may be removed."""
+        return Scope(
+            project_id=self.project_id,
+            user_id=self._user(Action.DELETE, user_id, visibility),
+            visibility=visibility,
         )
 
     def own(self) -> Scope:
@@ -121,37 +156,38 @@ class Caller:
         A caller without an identity of theirs has what belongs to nobody. Raises
         `IdentityMissing` inside an execution whose user is not known.
         """
-        user_id = self._identity()
+        user_id = self.standing.identity
         if user_id is None and self.execution_id is not None:
             raise IdentityMissing(
                 "the execution is not known here, so whose records are meant is not either: call "
                 "with a token of their owner, or leave the execution header out"
             )
-        return Scope(project_id=self.project_id, user_id=user_id, userless=user_id is None)
+        return Scope(
+            project_id=self.project_id,
+            user_id=self._user(Action.SAVE, user_id, None) if user_id else None,
+            userless=user_id is None,
+        )
 
     def stamp(self) -> Scope:
         """Return the owner of what the caller writes under their own identity."""
         return replace(self.own(), agent_id=self.agent_id)
 
-    def _identity(self) -> str | None:
-        return self.principal.id if self.principal.kind in WITH_IDENTITY else None
+    @property
+    def standing(self) -> Standing:
+        """On what ground the caller names users."""
+        is_agent = self.principal.kind is PrincipalKind.EXECUTION
+        return Standing(
+            principal=self.principal,
+            enforces=self.project.enforce_identity,
+            inside=is_agent or self.execution_id is not None,
+            execution_user=self.principal.id if is_agent else self.execution_user,
+        )
 
-    def _check_execution(self, user_id: str | None, visibility: Visibility | None) -> None:
-        """Inside an execution, memory is used for somebody: a user, or everybody by visibility."""
-        if self.execution_id is None:
-            return
-        if user_id is None and visibility is None:
-            raise IdentityMissing(
-                "inside an execution a call names a user_id or a visibility; this one has neither"
-            )
-        if visibility not in (None, Visibility.PRIVATE):
-            return
-        if user_id is None:
-            raise IdentityRefused("user_id: visibility private needs the user it is private to")
-        if self.principal.kind is PrincipalKind.SERVICE_ACCOUNT and user_id != self.principal.id:
-            raise IdentityRefused(
-                "user_id: inside an execution a service account may only use its own private memory"
-            )
+    def _user(
+        self, action: Action, user_id: str | None, visibility: Visibility | None
+    ) -> str | None:
+        named = Named(action=action, user_id=user_id, visibility=visibility)
+        return user_meant(self.standing, named)
 
 
 def reads(endpoint: Endpoint) -> Endpoint:
@@ -178,31 +214,80 @@ async def caller(request: Request) -> Caller:
 
     On project routes a bearer token is needed, and the project must be one of this server's.
     Elsewhere none is needed, but a token that is presented must be good. The project never
-    comes from a body. A service account that may only read is refused on routes that write.
+    comes from a body. Whoever may only read is refused on routes that write.
     """
-    settings = services(request).settings
-    named = request.path_params.get("project_id")
-    principal = await _principal(request, project_id=named or settings.project_id)
-    if named is not None:
-        _check_project(named, settings.project_id, principal)
-    _check_role(request, principal)
-    return Caller(
-        principal=principal,
-        project_id=settings.project_id,
-        org_id=settings.org_id,
-        agent_id=_header(request, AGENT_HEADERS),
-        execution_id=_header(request, EXECUTION_HEADERS),
-    )
+    reading = is_only_reading(request.method, request.scope.get("endpoint"))
+    return await _admitted(request, Right.READ_MEMORY if reading else Right.WRITE_MEMORY)
 
 
 async def owner(request: Request) -> Caller:
-    """Return the caller of an administrative route, which only the owner token opens."""
-    found = await caller(request)
-    if found.principal.kind is PrincipalKind.ANONYMOUS:
-        raise NotAuthenticated("this route needs the owner token as a bearer token")
-    if found.principal.kind is not PrincipalKind.OWNER:
-        raise Forbidden("this route needs the owner token; a service account's does not open it")
-    return found
+    """Return the caller of an administrative route: an owner of the server or of the project."""
+    return await _admitted(request, Right.ADMINISTER)
+
+
+async def keyholder(request: Request) -> Caller:
+    """Return the caller of a route that gives or takes credentials: an owner, and no program."""
+    return await _admitted(request, Right.KEEP_CREDENTIALS)
+
+
+async def visitor(request: Request) -> Principal:
+    """Return who calls a route that is of no project: whoever has a token that is good."""
+    return await _of_no_project(request, Right.SEE_PROJECTS)
+
+
+async def founder(request: Request) -> Principal:
+    """Return the caller of the route that makes projects."""
+    return await _of_no_project(request, Right.CREATE_PROJECTS)
+
+
+async def organization(request: Request) -> str:
+    """Return the organization whose credentials the caller manages; the owner token opens it."""
+    await _of_no_project(request, Right.KEEP_ORGANIZATION)
+    named, held = request.path_params["org_id"], services(request).settings.org_id
+    if named != held:
+        raise OrganizationNotFound(f"this server belongs to organization {held!r}, not {named!r}")
+    return held
+
+
+async def _of_no_project(request: Request, right: Right) -> Principal:
+    principal = await _principal(request, project_id=None)
+    check_right(principal, right)
+    return principal
+
+
+async def _admitted(request: Request, right: Right) -> Caller:
+    """Let a caller in who has a right in the project of the route, or raise why not."""
+    found = services(request)
+    named = request.path_params.get("project_id")
+    project_id = named or found.settings.project_id
+    principal = await _principal(request, project_id=project_id)
+    if named is not None and principal.kind is PrincipalKind.ANONYMOUS:
+        raise NotAuthenticated("project routes need a bearer token; the flat routes need none")
+    check_right(principal, right)
+    project = await found.projects.get(project_id)
+    if project.enforce_identity:
+        check_enforced(principal)
+    execution_id = _header(request, EXECUTION_HEADERS)
+    return Caller(
+        principal=principal,
+        project=project,
+        org_id=found.settings.org_id,
+        agent_id=_header(request, AGENT_HEADERS),
+        execution_id=execution_id,
+        execution_user=_user_of(found.executions, execution_id, project_id),
+    )
+
+
+def _user_of(executions: Executions, execution_id: str | None, project_id: str) -> str | None:
+    """Return whose execution it is; None for one that is unknown, or another project's."""
+    found = executions.find(execution_id) if execution_id is not None else None
+    return found.user_id if found is not None and found.project_id == project_id else None
+
+
+def may_see(principal: Principal, project_id: str) -> None:
+    """Raise `Forbidden` unless it is the caller's own project or they may see all."""
+    if principal.project_id not in (None, project_id):
+        raise Forbidden(f"the caller belongs to project {principal.project_id!r}")
 
 
 def bearer_of(headers: Mapping[str, str]) -> str | None:
@@ -216,9 +301,14 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
     return token.strip()
 
 
-async def _principal(request: Request, *, project_id: str) -> Principal:
+def address_of(request: Request) -> str | None:
+    """Return the address a request comes from."""
+    return request.client.host if request.client else None
+
+
+async def _principal(request: Request, *, project_id: str | None) -> Principal:
     token = bearer_of(request.headers)
-    address = request.client.host if request.client else None
+    address = address_of(request)
     if token is None:
         if not (_is_near(address) and _is_local_name(request.headers.get("host", ""))):
             raise NotAuthenticated(
@@ -251,25 +341,6 @@ def _is_local_name(host: str) -> bool:
     if address is not None:
         return address.is_loopback
     return "." not in name or name.endswith(".localhost")
-
-
-def _check_project(named: str, held: str, principal: Principal) -> None:
-    if principal.kind is PrincipalKind.ANONYMOUS:
-        raise NotAuthenticated("project routes need a bearer token; the flat routes need none")
-    if named != held:
-        raise ProjectNotFound(f"this server holds project {held!r}, not {named!r}")
-
-
-def _check_role(request: Request, principal: Principal) -> None:
-    """Refuse writing to accounts that may only read; other callers have no role."""
-    if principal.role is None or principal.role in MAY_WRITE:
-        return
-    if is_only_reading(request.method, request.scope.get("endpoint")):
-        return
-    raise Forbidden(
-        f"writing needs a service account with the role {' or '.join(MAY_WRITE)}; this one has "
-        f"{principal.role.value}"
-    )
 
 
 def _header(request: Request, names: tuple[str, ...]) -> str | None:

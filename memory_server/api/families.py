@@ -5,13 +5,16 @@ from fastapi import FastAPI
 from memory_server.api import description
 from memory_server.api.routes import (
     admin,
+    auth,
     context,
     custom_types,
     episodic,
     health,
     invoke,
+    members,
     oauth,
     procedural,
+    projects,
     queue,
     search,
     semantic,
@@ -41,7 +44,15 @@ MEMORY_ROUTERS = (
     custom_types.router,
     queue.router,
 )
-OTHER_ROUTERS = (admin.router, service_accounts.router, oauth.router, invoke.router)
+OTHER_ROUTERS = (
+    admin.router,
+    auth.router,
+    projects.router,
+    members.router,
+    service_accounts.router,
+    oauth.router,
+    invoke.router,
+)
 
 
 def mount(app: FastAPI) -> None:

@@ -20,8 +20,11 @@ class Attempts:
         self._window = window
         self._made: OrderedDict[str, list[float]] = OrderedDict()
 
-    def check(self, key: str) -> None:
-        """Raise `RateLimited`, naming the limit and how long to wait, if too many were made."""
+    def count(self, key: str) -> None:
+        """Note an attempt; raise `RateLimited`, naming the limit and the wait, if it is too many.
+
+        Counted before it is made, so that attempts made at once do not pass together.
+        """
         now = self._clock.now().timestamp()
         made = self._recent(key, now)
         if len(made) >= self._most:
@@ -30,14 +33,16 @@ class Attempts:
                 f"too many {self._what}: {self._most} in {seconds:g} seconds are the most",
                 retry_after=max(made[0] + seconds - now, 1.0),
             )
-
-    def count(self, key: str) -> None:
-        """Note an attempt."""
-        now = self._clock.now().timestamp()
-        self._made[key] = [*self._recent(key, now), now][-self._most :]
+        self._made[key] = [*made, now]
         self._made.move_to_end(key)
         while len(self._made) > MOST_KEYS:
             self._made.popitem(last=False)
+
+    def forgive(self, key: str) -> None:
+        """Take the last attempt back: it was a good one."""
+        made = self._made.get(key)
+        if made:
+            made.pop()
 
     def _recent(self, key: str, now: float) -> list[float]:
         since = now - self._window.total_seconds()

@@ -32,7 +32,7 @@ class LateEmbedding:
         self._embedder = embedder
         self._clock = clock
         self._ids = ids
-        self._looked_at: datetime | None = None
+        self._looked_at: dict[str, datetime] = {}
 
     async def sweep(self, project_id: str) -> int:
         """Queue one job for each memory that has no vector; return how many were queued.
@@ -65,9 +65,10 @@ class LateEmbedding:
 
     async def _queue_failed(self, project_id: str) -> int:
         now = self._clock.now()
-        if self._looked_at is not None and now - self._looked_at < LOOK_EVERY:
+        looked_at = self._looked_at.get(project_id)
+        if looked_at is not None and now - looked_at < LOOK_EVERY:
             return 0
-        self._looked_at = now
+        self._looked_at[project_id] = now
         failed = await self._store.jobs.list(project_id, state=JobState.FAILED, limit=LOOKED_AT)
         rested = [
             job

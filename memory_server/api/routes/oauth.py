@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
@@ -9,11 +10,11 @@ from urllib.parse import parse_qsl, unquote_plus
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from memory_server.api.dependencies import services
+from memory_server.api.dependencies import address_of, services
 from memory_server.api.errors import envelope
 from memory_server.api.schemas.accounts import Token
-from memory_server.errors import InvalidRequest, NotAuthenticated
-from memory_server.services.identity import TOKEN_LIFETIME
+from memory_server.errors import InvalidRequest, NotAuthenticated, RateLimited
+from memory_server.services.tokens import TOKEN_LIFETIME
 
 router = APIRouter(prefix="/oauth", tags=["tokens"])
 
@@ -49,9 +50,14 @@ async def issue_token(request: Request) -> JSONResponse:
     if not client_id or not client_secret:
         return _refused(request, 401, "invalid_client", "give a client_id and a client_secret")
     try:
-        token = await services(request).identity.issue_token(client_id, client_secret)
+        token = await services(request).service_accounts.issue_token(
+            client_id, client_secret, address=address_of(request)
+        )
     except NotAuthenticated as error:
         return _refused(request, 401, "invalid_client", str(error))
+    except RateLimited as error:
+        wait = {"Retry-After": str(math.ceil(error.details["retry_after"]))}
+        return _refused(request, 429, "slow_down", str(error), wait)
     answer = Token(access_token=token, expires_in=int(TOKEN_LIFETIME.total_seconds()))
     return JSONResponse(answer.model_dump(), headers={"Cache-Control": "no-store"})
 
@@ -68,10 +74,25 @@ def _credentials(headers: Mapping[str, str], form: Mapping[str, str]) -> tuple[s
     return unquote_plus(client_id), unquote_plus(client_secret)
 
 
-def _refused(request: Request, status: int, name: str, reason: str) -> JSONResponse:
+_CODES = {401: NotAuthenticated.code, 429: RateLimited.code}
+
+
+def _refused(
+    request: Request,
+    status: int,
+    name: str,
+    reason: str,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
     """Return the error that OAuth clients know, in the envelope that all others know."""
-    code = NotAuthenticated.code if status == 401 else InvalidRequest.code
-    headers = {"WWW-Authenticate": "Basic"} if status == 401 else {}
+    code = _CODES.get(status, InvalidRequest.code)
+    challenge = {"WWW-Authenticate": "Basic"} if status == 401 else {}
     return envelope(
-        request, status, code, reason, headers=headers, error=name, error_description=reason
+        request,
+        status,
+        code,
+        reason,
+        headers=challenge | dict(headers or {}),
+        error=name,
+        error_description=reason,
     )

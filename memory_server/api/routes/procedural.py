@@ -9,6 +9,7 @@ from memory_server.api.entries import (
     CallerOfRoute,
     Limit,
     ReadingScope,
+    RemovalScope,
     ServicesOfApp,
     changed,
     listed,
@@ -84,7 +85,7 @@ async def change_procedure(
 async def delete_procedure(
     memory_id: str,
     services: ServicesOfApp,
-    scope: ReadingScope,
+    scope: RemovalScope,
     soft: Annotated[bool, unset_if_blank(default=True)] = True,  # noqa: FBT002 a query parameter
 ) -> Deleted:
     """Hide a procedure, or with `soft=false` remove it with all its versions."""

@@ -1,14 +1,15 @@
-"""Managing service accounts; the owner token opens it."""
+"""Managing service accounts, of a project and of the organization."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from memory_server.api.dependencies import Caller, owner
+from memory_server.api.dependencies import Caller, keyholder, organization
 from memory_server.api.entries import ServicesOfApp
 from memory_server.api.schemas.accounts import (
     AccountBody,
     AccountDocument,
+    AccountPatch,
     Accounts,
     AddressesBody,
     Issued,
@@ -16,56 +17,79 @@ from memory_server.api.schemas.accounts import (
     RotateBody,
 )
 
-router = APIRouter(prefix="/projects/{project_id}/service-accounts", tags=["service accounts"])
 
-Owner = Annotated[Caller, Depends(owner)]
-
-
-@router.post("", status_code=201)
-async def create_account(body: AccountBody, owner: Owner, services: ServicesOfApp) -> Issued:
-    """Make a service account; its secret is told only in this answer."""
-    return Issued.of(await services.identity.create_account(owner.project_id, body.account()))
+async def of_project(owner: Annotated[Caller, Depends(keyholder)]) -> str | None:
+    """Return the project whose accounts are meant."""
+    return owner.project_id
 
 
-@router.get("")
-async def list_accounts(owner: Owner, services: ServicesOfApp) -> Accounts:
-    """List the project's service accounts."""
-    found = await services.identity.list_accounts(owner.project_id)
-    return Accounts(service_accounts=[*map(AccountDocument.of, found)], total=len(found))
+async def of_organization(organization: Annotated[str, Depends(organization)]) -> str | None:
+    """Return that the organization's accounts are meant: those of no project."""
+    return None
 
 
-@router.get("/{client_id}")
-async def read_account(client_id: str, owner: Owner, services: ServicesOfApp) -> OneAccount:
-    """Return one service account."""
-    account = await services.identity.account(owner.project_id, client_id)
-    return OneAccount(service_account=AccountDocument.of(account))
+def _router(prefix: str, whose: object, name: str) -> APIRouter:
+    """Return the routes for the accounts of one kind of owner."""
+    router = APIRouter(prefix=prefix, tags=["service accounts"])
+    Home = Annotated[str | None, Depends(whose)]  # type: ignore[arg-type]  # noqa: N806 a type
+
+    @router.post("", status_code=201, name=f"create_{name}_account")
+    async def create_account(home: Home, body: AccountBody, services: ServicesOfApp) -> Issued:
+        """Make a service account; its secret is told only in this answer."""
+        return Issued.of(await services.service_accounts.create(home, body.account()))
+
+    @router.get("", name=f"list_{name}_accounts")
+    async def list_accounts(home: Home, services: ServicesOfApp) -> Accounts:
+        """List the service accounts."""
+        found = await services.service_accounts.list(home)
+        return Accounts(service_accounts=[*map(AccountDocument.of, found)], total=len(found))
+
+    @router.get("/{client_id}", name=f"read_{name}_account")
+    async def read_account(client_id: str, home: Home, services: ServicesOfApp) -> OneAccount:
+        """Return one service account."""
+        account = await services.service_accounts.get(home, client_id)
+        return OneAccount(service_account=AccountDocument.of(account))
+
+    @router.patch("/{client_id}", name=f"change_{name}_account")
+    async def change_account(
+        client_id: str, home: Home, body: AccountPatch, services: ServicesOfApp
+    ) -> OneAccount:
+        """Change whether an account may call, from its next request on, or its description."""
+        account = await services.service_accounts.change(
+            home, client_id, is_active=body.is_active, description=body.description
+        )
+        return OneAccount(service_account=AccountDocument.of(account))
+
+    @router.post("/{client_id}/rotate", name=f"rotate_{name}_secret")
+    async def rotate_secret(
+        client_id: str, home: Home, services: ServicesOfApp, body: RotateBody | None = None
+    ) -> Issued:
+        """Give an account a new secret; the former one stays valid for its grace."""
+        issued = await services.service_accounts.rotate_secret(
+            home, client_id, secret_hours=(body or RotateBody()).secret_expires_after_hours
+        )
+        return Issued.of(issued)
+
+    @router.put("/{client_id}/ip-access-list", name=f"set_{name}_addresses")
+    async def set_addresses(
+        client_id: str, home: Home, body: AddressesBody, services: ServicesOfApp
+    ) -> OneAccount:
+        """Replace the list of addresses an account may call from."""
+        account = await services.service_accounts.set_ip_access_list(
+            home, client_id, body.ip_access_list
+        )
+        return OneAccount(service_account=AccountDocument.of(account))
+
+    @router.delete("/{client_id}", status_code=204, name=f"delete_{name}_account")
+    async def delete_account(client_id: str, home: Home, services: ServicesOfApp) -> None:
+        """Remove an account; its tokens are refused from the next request on."""
+        await services.service_accounts.delete(home, client_id)
+
+    return router
 
 
-@router.post("/{client_id}/rotate")
-async def rotate_secret(
-    client_id: str, owner: Owner, services: ServicesOfApp, body: RotateBody | None = None
-) -> Issued:
-    """Give an account a new secret; the former one stays valid for its grace."""
-    issued = await services.identity.rotate_secret(
-        owner.project_id,
-        client_id,
-        secret_hours=(body or RotateBody()).secret_expires_after_hours,
-    )
-    return Issued.of(issued)
-
-
-@router.put("/{client_id}/ip-access-list")
-async def set_addresses(
-    client_id: str, body: AddressesBody, owner: Owner, services: ServicesOfApp
-) -> OneAccount:
-    """Replace the list of addresses an account may call from."""
-    account = await services.identity.set_ip_access_list(
-        owner.project_id, client_id, body.ip_access_list
-    )
-    return OneAccount(service_account=AccountDocument.of(account))
-
-
-@router.delete("/{client_id}", status_code=204)
-async def delete_account(client_id: str, owner: Owner, services: ServicesOfApp) -> None:
-    """Remove an account; its tokens are refused from the next request on."""
-    await services.identity.delete_account(owner.project_id, client_id)
+router = APIRouter()
+router.include_router(_router("/projects/{project_id}/service-accounts", of_project, "project"))
+router.include_router(
+    _router("/organizations/{org_id}/service-accounts", of_organization, "organization")
+)

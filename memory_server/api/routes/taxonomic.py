@@ -6,7 +6,6 @@ from memory_server.api.entries import CallerOfRoute, ReadingScope, ServicesOfApp
 from memory_server.api.schemas.common import QueryText
 from memory_server.api.schemas.memories import Domains, Entries, TaxonomicBody, TaxonomicSaved
 from memory_server.domain.memory import MemoryType
-from memory_server.domain.scope import Visibility
 from memory_server.ports.memories import MemoryQuery
 
 router = APIRouter(prefix="/taxonomic", tags=["taxonomic"])
@@ -17,11 +16,7 @@ async def save_term(
     body: TaxonomicBody, caller: CallerOfRoute, services: ServicesOfApp
 ) -> TaxonomicSaved:
     """Save a term; for the whole project unless `visibility` says otherwise."""
-    scope = caller.owner(
-        user_id=body.user_id,
-        visibility=body.visibility or Visibility.ORG,
-        agent_id=body.agent_id,
-    )
+    scope = caller.owner(user_id=body.user_id, visibility=body.visibility, agent_id=body.agent_id)
     memory = await services.keeping.save(scope, body.request())
     return TaxonomicSaved(
         id=memory.id, domain=body.domain, term=body.term, has_embedding=memory.has_embedding

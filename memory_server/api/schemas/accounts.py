@@ -2,9 +2,13 @@
 
 from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body, Whole
+from memory_server.api.schemas.common import Answer, Body, Flag, Whole
 from memory_server.domain.account import AccountRole, ServiceAccount
-from memory_server.services.identity import DEFAULT_SECRET_HOURS, IssuedSecret, NewAccount
+from memory_server.services.service_accounts import (
+    DEFAULT_SECRET_HOURS,
+    IssuedSecret,
+    NewAccount,
+)
 
 MAX_SECRET_HOURS = 10 * 365 * 24
 
@@ -40,6 +44,14 @@ class RotateBody(Body):
     )
 
 
+class AccountPatch(Body):
+    """What is to be different; null leaves it alone."""
+
+    is_active: Flag | None = None
+    """False: the account is refused from the next request on."""
+    description: str | None = Field(default=None, max_length=1000)
+
+
 class AddressesBody(Body):
     """Addresses an account may call from; an empty list allows all."""
 
@@ -53,7 +65,8 @@ class AccountDocument(Answer):
     name: str
     description: str
     roles: list[AccountRole]
-    project_id: str
+    project_id: str | None
+    """None: an account of the organization."""
     is_active: bool
     ip_access_list: list[str]
     created_at: str
@@ -82,7 +95,7 @@ class AccountDocument(Answer):
 
 
 class Accounts(Answer):
-    """The project's accounts, the oldest first."""
+    """The accounts of a project or of the organization, the oldest first."""
 
     service_accounts: list[AccountDocument]
     total: int

@@ -1,0 +1,48 @@
+"""Logging people in and out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from memory_server.api.dependencies import address_of, bearer_of, visitor
+from memory_server.api.entries import ServicesOfApp
+from memory_server.api.schemas.auth import LoginAnswer, LoginBody, PrincipalDocument, RefreshBody
+from memory_server.domain.account import Principal
+
+router = APIRouter(prefix="/auth", tags=["tokens"])
+
+Visitor = Annotated[Principal, Depends(visitor)]
+
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+@router.post("/login")
+async def log_in(
+    body: LoginBody, services: ServicesOfApp, request: Request, response: Response
+) -> LoginAnswer:
+    """Exchange a member's password for tokens."""
+    response.headers.update(_NOT_KEPT)
+    logged_in = await services.members.log_in(
+        body.username, body.password, project_id=body.project_id, address=address_of(request)
+    )
+    return LoginAnswer.of(logged_in, services.settings.org_id)
+
+
+@router.post("/refresh")
+async def refresh(body: RefreshBody, services: ServicesOfApp, response: Response) -> LoginAnswer:
+    """Exchange a refresh token for new tokens; it ends, and using it again ends the login."""
+    response.headers.update(_NOT_KEPT)
+    logged_in = await services.members.refresh(body.refresh_token)
+    return LoginAnswer.of(logged_in, services.settings.org_id)
+
+
+@router.get("/me")
+async def show_caller(visitor: Visitor, services: ServicesOfApp) -> PrincipalDocument:
+    """Say whose token it is."""
+    return PrincipalDocument.of(visitor, services.settings.org_id)
+
+
+@router.post("/logout", status_code=204)
+async def log_out(visitor: Visitor, services: ServicesOfApp, request: Request) -> None:
+    """End the login of the token that is presented; nothing happens to what is no login's."""
+    await services.members.log_out(visitor, bearer_of(request.headers) or "")

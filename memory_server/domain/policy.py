@@ -1,0 +1,188 @@
+"""Who may do what, and whose memory they may name: decisions only, nothing is looked up here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory_server.domain.account import AccountRole, Principal, PrincipalKind
+from memory_server.domain.scope import Visibility
+from memory_server.errors import (
+    Forbidden,
+    IdentityMissing,
+    IdentityRefused,
+    NotAuthenticated,
+)
+
+
+class Right(StrEnum):
+    """What a route asks of its caller."""
+
+    READ_MEMORY = "reading memory"
+    WRITE_MEMORY = "writing memory"
+    ADMINISTER = "administering a project"
+    KEEP_CREDENTIALS = "managing service accounts, members, secrets and the project itself"
+    KEEP_ORGANIZATION = "managing the organization's service accounts"
+    SEE_PROJECTS = "seeing projects"
+    CREATE_PROJECTS = "creating projects"
+
+
+_PROJECT_ROLES = frozenset(role for role in AccountRole if not role.is_of_organization)
+_ROLES: Mapping[Right, frozenset[AccountRole]] = {
+    Right.READ_MEMORY: _PROJECT_ROLES,
+    Right.WRITE_MEMORY: frozenset((AccountRole.PROJECT_OWNER, AccountRole.AGENT_DEVELOPER)),
+    Right.ADMINISTER: frozenset((AccountRole.PROJECT_OWNER,)),
+    Right.KEEP_CREDENTIALS: frozenset((AccountRole.PROJECT_OWNER,)),
+    Right.KEEP_ORGANIZATION: frozenset(),
+    Right.SEE_PROJECTS: frozenset(AccountRole),
+    Right.CREATE_PROJECTS: frozenset((AccountRole.ORG_GROUP_CREATOR,)),
+}
+"""The roles that have each right; whoever holds the owner token has all."""
+
+_MEMORY = (Right.READ_MEMORY, Right.WRITE_MEMORY)
+_ONLY_PEOPLE = (Right.KEEP_CREDENTIALS,)
+"""Rights that no role gives to a program."""
+
+
+def check_right(principal: Principal, right: Right) -> None:
+    """Return if the caller has a right; raises `NotAuthenticated` for the anonymous, `Forbidden`.
+
+    That a role is one in the project at hand is for whoever looked the caller up.
+    """
+    match principal.kind:
+        case PrincipalKind.OWNER:
+            return
+        case PrincipalKind.ANONYMOUS | PrincipalKind.EXECUTION if right in _MEMORY:
+            return
+        case PrincipalKind.ANONYMOUS:
+            raise NotAuthenticated(
+                f"{right.value} needs a bearer token: the owner token{_holders(right)}"
+            )
+        case PrincipalKind.SERVICE_ACCOUNT if right in _ONLY_PEOPLE:
+            raise Forbidden(
+                f"{right.value} needs the owner token{_holders(right)}; a service account's "
+                "token does not open it"
+            )
+    if principal.role not in _ROLES[right]:
+        raise Forbidden(f"{right.value} needs {_needed(right)}; this caller has {_had(principal)}")
+
+
+def _needed(right: Right) -> str:
+    roles = " or ".join(role.value for role in AccountRole if role in _ROLES[right])
+    if right in _MEMORY:
+        return f"the role {roles}"
+    return f"the owner token or the role {roles}" if roles else "the owner token"
+
+
+def _holders(right: Right) -> str:
+    roles = " or ".join(role.value for role in AccountRole if role in _ROLES[right])
+    return f" or that of somebody with the role {roles}" if roles else ""
+
+
+def _had(principal: Principal) -> str:
+    return principal.role.value if principal.role else f"none ({principal.kind.value})"
+
+
+class Action(StrEnum):
+    """What a call does with memory."""
+
+    READ = "read"
+    SAVE = "save"
+    CHANGE = "change"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Whom a call names, in its body or its query. What it leaves to a default it does not name."""
+
+    action: Action
+    user_id: str | None = None
+    visibility: Visibility | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """On what ground the caller stands."""
+
+    principal: Principal
+    enforces: bool = False
+    """Whether the project enforces identity."""
+    inside: bool = False
+    """Whether the call comes from inside an execution."""
+    execution_user: str | None = None
+    """Whose execution it is, if that is known here."""
+
+    @property
+    def identity(self) -> str | None:
+        """Whose memory is the caller's own; None: a caller without an identity."""
+        if self.execution_user is not None:
+            return self.execution_user
+        return self.principal.id if self.principal.kind in _WITH_IDENTITY else None
+
+
+_WITH_IDENTITY = (PrincipalKind.PERSON, PrincipalKind.SERVICE_ACCOUNT, PrincipalKind.EXECUTION)
+_WIDE = (Visibility.ORG, Visibility.SHARED)
+
+
+def user_meant(standing: Standing, named: Named) -> str | None:
+    """Return whose memory a call is about; None: anybody's, as far as its visibility reaches.
+
+    Raises `IdentityMissing` or `IdentityRefused`, naming the field, and `NotAuthenticated`.
+    """
+    user_id = named.user_id
+    if standing.inside:
+        user_id = _inside(standing.identity, named)
+    if standing.enforces:
+        check_enforced(standing.principal)
+        if standing.principal.kind is PrincipalKind.PERSON:
+            return _of_person(standing.principal, named, user_id)
+    return user_id
+
+
+def check_enforced(principal: Principal) -> None:
+    """Refuse callers of whom nothing is known; a project that enforces identity has none."""
+    if principal.kind is PrincipalKind.ANONYMOUS:
+        raise NotAuthenticated(
+            "this project enforces identity: every call needs a bearer token in the "
+            "Authorization header"
+        )
+
+
+def _inside(identity: str | None, named: Named) -> str | None:
+    """Decide for a call from inside an execution, which is made for somebody.
+
+    A caller without an identity is whoever is named.
+    """
+    user_id, visibility = named.user_id, named.visibility
+    if named.action is Action.CHANGE and user_id is None and identity is not None:
+        return identity
+    if user_id is None and visibility is None:
+        raise IdentityMissing(
+            "user_id, visibility: inside an execution a call names one of the two: a user_id for "
+            "the memory of that user, or a visibility (org, shared) for what all may see"
+        )
+    if visibility in _WIDE:
+        return user_id
+    if user_id is None:
+        raise IdentityRefused("user_id: visibility private needs the user it is private to")
+    if identity is not None and user_id != identity:
+        raise IdentityRefused(
+            f"user_id: inside an execution of {identity!r} the memory of another user is only "
+            "reached with visibility org or shared"
+        )
+    return user_id
+
+
+def _of_person(principal: Principal, named: Named, user_id: str | None) -> str | None:
+    """Decide for a person in a project that enforces identity: their own memory, and no other."""
+    may_delete_all = named.action is Action.DELETE and principal.role is AccountRole.PROJECT_OWNER
+    if may_delete_all or user_id == principal.id:
+        return user_id
+    if user_id is not None:
+        raise IdentityRefused(
+            f"user_id: this project enforces identity, and {principal.id!r} may name only "
+            "themselves as user_id"
+        )
+    if named.action is Action.READ and named.visibility in _WIDE:
+        return None
+    return principal.id
