@@ -49,8 +49,8 @@ from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
-from memory_server.services.extraction import ExtractionOfSnapshots
 from memory_server.services.executions import Executions
+from memory_server.services.extraction import ExtractionOfSnapshots
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
 from memory_server.services.members import MemberKeeping
@@ -225,7 +225,8 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         background=background,
     )
     schedule = Schedule(
-        clock=clock, duties=_duties(settings, store, projects, promotion, late, readiness, runner, clock)
+        clock=clock,
+        duties=_duties(settings, store, projects, promotion, late, readiness, runner, clock),
     )
     recording = TurnRecording(
         turns=store.turns,

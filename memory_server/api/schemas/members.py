@@ -1,6 +1,5 @@
 """Members of a project on the wire."""
 
-from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Flag, Id
 from memory_server.domain.account import AccountRole
