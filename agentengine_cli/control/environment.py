@@ -35,6 +35,7 @@ SETTINGS = (
     "HTTPS_PROXY",
     "NO_PROXY",
     "SSL_CERT_FILE",
+    "AGENTENGINE_CUSTOM_MEMORY_TYPES",
 )
 """What else may be set through a secret or `.env`."""
 MACHINE = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "SystemRoot")

@@ -111,8 +111,15 @@ def _value(name: str, value: Any) -> TagValue:
 
 
 def _kind(value: Any) -> str:
-    kinds = {str: "a blank text", int: "a larger number", list: "a list", dict: "an object"}
-    return "null" if value is None else kinds.get(type(value), "another kind of value")
+    kinds: Mapping[type, str] = {
+        type(None): "null",
+        str: "a blank text",
+        int: "a larger number",
+        float: "no finite number",
+        list: "a list",
+        dict: "an object",
+    }
+    return kinds.get(type(value), "a value of another kind")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -114,13 +114,24 @@ def _repeated_names(holder: Mapping[str, Any], steps: Steps, key: str) -> Iterat
 
 
 def _value_and_mapping(document: Mapping[str, Any]) -> Iterator[Finding]:
-    # A metadata key cannot hold a value and be a mapping at once.
-    declared = _at(document, list, "memory", "metadata_partition_key") or []
+    memory = _at(document, dict, "memory") or {}
+    yield from _both_at_once(memory, ("memory",), "metadata_partition_key", "a key")
+    for at, declared in enumerate(_at(memory, list, "custom_memory_types") or []):
+        if isinstance(declared, dict):
+            steps = ("memory", "custom_memory_types", at)
+            yield from _both_at_once(declared, steps, "tags", "a tag")
+
+
+def _both_at_once(
+    holder: Mapping[str, Any], steps: Steps, key: str, what: str
+) -> Iterator[Finding]:
+    # A field cannot hold a value and be a mapping at once.
+    declared = _at(holder, list, key) or []
     names = [item.get("name") if isinstance(item, dict) else None for item in declared]
     for at, name in enumerate(names):
         if isinstance(name, str) and name.partition(".")[0] in names and "." in name:
-            message = "its first part is declared as a key of its own: keep one of the two"
-            yield Finding(("memory", "metadata_partition_key", at, "name"), message)
+            message = f"its first part is declared as {what} of its own: keep one of the two"
+            yield Finding((*steps, key, at, "name"), message)
 
 
 def _addresses(document: Mapping[str, Any]) -> Iterator[Finding]:

@@ -137,6 +137,12 @@ def test_an_editor_with_the_schema_sees_the_same_rules(
             "its first part is declared",
         ),
         (
+            "memory: {custom_memory_types: [{name: a, collection: c, "
+            "tags: [{name: b}, {name: b.c}]}]}",
+            "memory.custom_memory_types[0].tags[1].name",
+            "its first part is declared as a tag of its own",
+        ),
+        (
             "memory: {custom_memory_types: [{name: a, collection: c, tags: [{name: b.c.d}]}]}",
             "memory.custom_memory_types[0].tags[0].name",
             "joined by one dot",
