@@ -11,6 +11,7 @@ from memory_server.api.routes import (
     episodic,
     health,
     invoke,
+    mcp,
     members,
     oauth,
     procedural,
@@ -52,6 +53,7 @@ OTHER_ROUTERS = (
     service_accounts.router,
     oauth.router,
     invoke.router,
+    mcp.router,
 )
 
 
