@@ -42,6 +42,13 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def _number(value: Any) -> Any:
+    """Refuse texts and booleans that could be read as numbers."""
+    if isinstance(value, str | bool):
+        raise ValueError("Input should be a number")  # noqa: TRY004 a validator's error
+    return value
+
+
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 
 
@@ -58,9 +65,10 @@ JsonObjects = Annotated[tuple[dict[str, Any], ...], _storable(MAX_LIST_BYTES)]
 Id = Annotated[str, Field(max_length=MAX_ID, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """An id of a user, session or agent: any characters but control characters."""
 Query = Annotated[str, Field(max_length=MAX_QUERY_CHARACTERS)]
-Whole = Annotated[int, Strict()]
-"""A number and no text of one, nor true and false."""
-Number = Annotated[float, Strict()]
+ONLY_NUMBERS = BeforeValidator(_number)
+"""Stands after the bounds of a number: before them it would take them out of the description."""
+Whole = Annotated[int, ONLY_NUMBERS]
+Number = Annotated[float, ONLY_NUMBERS]
 Flag = Annotated[bool, Strict()]
 Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 

@@ -4,7 +4,16 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonObject, Query, Whole
+from memory_server.api.schemas.common import (
+    ONLY_NUMBERS,
+    Answer,
+    Body,
+    Flag,
+    Id,
+    JsonObject,
+    Query,
+    Whole,
+)
 from memory_server.api.schemas.search import ChunkDocument
 from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source, SourceOutcome
 from memory_server.domain.formats import FormatStyle
@@ -49,7 +58,7 @@ class _Wanted(Body):
     user_id: Id | None = None
     session_id: Id | None = None
     visibility: Visibility | None = None
-    max_tokens: Annotated[Whole, Field(ge=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1), ONLY_NUMBERS] | None = None
     format_style: Style | None = None
     include_memories: Flag = False
 

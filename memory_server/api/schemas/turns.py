@@ -4,7 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memory_server.api.schemas.common import Answer, Body, Flag, Id, JsonList, JsonObject, Whole
+from memory_server.api.schemas.common import (
+    ONLY_NUMBERS,
+    Answer,
+    Body,
+    Flag,
+    Id,
+    JsonList,
+    JsonObject,
+)
 from memory_server.domain.turn import Role
 from memory_server.services.turns import Recorded, TurnInput
 
@@ -24,7 +32,7 @@ class TurnBody(Body):
     tool_name: str | None = None
     is_error: Flag = False
     model_name: str | None = None
-    tokens: Annotated[Whole, Field(ge=0, lt=2**63)] | None = None
+    tokens: Annotated[int, Field(ge=0, lt=2**63), ONLY_NUMBERS] | None = None
     stop_reason: str | None = None
     metadata: JsonObject = Field(default_factory=dict)
 
