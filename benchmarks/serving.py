@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 
 from benchmarks.process import Server
-from memory_server.bootstrap import LOCAL_EMBEDDING
+from memory_server.models import LOCAL_EMBEDDING
 from memory_server.domain.embedding import EmbeddingSpace, Purpose, Vector
 from memory_server.domain.memory import Fact, Memory
 from memory_server.domain.scope import Visibility

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     try:
         settings = from_environment(os.environ)
-        _log_at(settings.memory.log_level)
+        _log_as(settings)
         listener = _listen(options.host, options.port)
         return _serve(settings, listener)
     except MemoryServerError as error:
@@ -75,7 +75,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
-    app = create_app(settings)
+    app = create_app(settings, on_switch=_log_as)
     config = served(app)
     server = AnnouncedServer(config)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -130,16 +130,17 @@ def _url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _log_at(level: str) -> None:
+def _log_as(settings: Settings) -> None:
+    """Log at the configured level, again whenever the configuration changes."""
+    level = settings.memory.log_level
     logging.basicConfig(
         level=level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
         force=True,
     )
-    if level != "debug":
-        for name in _QUIET:
-            logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.NOTSET if level == "debug" else logging.WARNING)
 
 
 def _say(line: str) -> None:

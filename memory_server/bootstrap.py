@@ -4,41 +4,26 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from memory_server import project_config
 from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.custom_type import CustomType
-from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.job import JobKind
 from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.domain.partitions import BOTH, Legs, Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
-from memory_server.ports.answerer import Answerer
+from memory_server.models import Models, Providers, build_providers
 from memory_server.ports.clock import Clock, Ids
-from memory_server.ports.embedder import Embedder
-from memory_server.ports.extractor import Extractor
 from memory_server.ports.store import Store
-from memory_server.project_config import (
-    EmbeddingConfig,
-    ExtractionLlmConfig,
-    MemoryConfig,
-    required_keys,
-)
-from memory_server.providers.answering.factory import build_answerer
-from memory_server.providers.embedding.factory import build_embedder
-from memory_server.providers.extraction.factory import build_extractor
+from memory_server.project_config import MemoryConfig
 from memory_server.providers.owner_token import read_or_make
 from memory_server.providers.system import SystemClock, TimeOrderedIds
-from memory_server.providers.unconfigured import (
-    UnconfiguredAnswerer,
-    UnconfiguredEmbedder,
-    UnconfiguredExtractor,
-)
 from memory_server.providers.watched import (
     Watch,
     WatchedAnswerer,
@@ -60,23 +45,18 @@ from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.search import Retrieval
+from memory_server.services.secrets import keys_of
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
-from memory_server.settings import Settings
+from memory_server.settings import ConfigSource, Settings
+from memory_server.storage.files.deployment import read_applied, read_secrets
 from memory_server.storage.sqlite.store import SqliteStore
+from memory_server.worker.duties import duties
 from memory_server.worker.runner import Runner
-from memory_server.worker.schedule import Duty, Schedule
+from memory_server.worker.schedule import Schedule
 
 logger = logging.getLogger(__name__)
-
-LOCAL_EMBEDDING = EmbeddingConfig(provider="local", model="bge-small-en-v1.5", dimension=384)
-LOCAL_EXTRACTION = ExtractionLlmConfig(provider="local")
-DRAIN_SECONDS = 20
-"""How long a stopping server waits for the work it has begun."""
-TIDY_SNAPSHOTS = 50
-TIDY_TURNS = 500
-"""How much is deleted in one go."""
 
 _SOURCES: Mapping[str, Source] = {
     "short_term": Source.STM,
@@ -91,14 +71,15 @@ _STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Providers:
-    """The models, and what readiness says about them."""
+class Lasting:
+    """What goes on unchanged whatever configuration the services have."""
 
-    embedder: Embedder
-    extractor: Extractor
-    answerer: Answerer
-    embedding: Mapping[str, object]
-    extraction: Mapping[str, object]
+    owner_token: str
+    identity: Identity
+    service_accounts: ServiceAccounts
+    projects: ProjectKeeping
+    members: MemberKeeping
+    executions: Executions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +87,9 @@ class Application:
     """Everything that serves, joined."""
 
     settings: Settings
-    owner_token: str
+    lasting: Lasting
+    models: Models
+    """Makes the models of a successor."""
     clock: Clock
     ids: Ids
     store: Store
@@ -118,17 +101,42 @@ class Application:
     custom_types: CustomTypes
     context: ContextBuilding
     promotion: Promotion
-    identity: Identity
-    service_accounts: ServiceAccounts
-    projects: ProjectKeeping
-    members: MemberKeeping
-    executions: Executions
     invocation: Invocation
     administration: Administration
     readiness: ReadinessOfServer
     background: Background
     runner: Runner
     schedule: Schedule
+
+    @property
+    def owner_token(self) -> str:
+        """What proves that a caller owns the deployment."""
+        return self.lasting.owner_token
+
+    @property
+    def identity(self) -> Identity:
+        """Who a bearer token is of."""
+        return self.lasting.identity
+
+    @property
+    def service_accounts(self) -> ServiceAccounts:
+        """The identities of programs."""
+        return self.lasting.service_accounts
+
+    @property
+    def projects(self) -> ProjectKeeping:
+        """The projects of this server."""
+        return self.lasting.projects
+
+    @property
+    def members(self) -> MemberKeeping:
+        """The people of the projects."""
+        return self.lasting.members
+
+    @property
+    def executions(self) -> Executions:
+        """The invocations of agents."""
+        return self.lasting.executions
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Do the background work until told to stop, then end it in order.
@@ -148,10 +156,23 @@ class Application:
             raise
         self.background.ended("it was told to stop")
 
+    def shares(self, part: str, other: "Application") -> bool:
+        """Whether the other uses the very same model for `embedding` or `extraction`."""
+        mine, others = self.providers, other.providers
+        if part == "embedding":
+            return mine.embedder is others.embedder
+        return mine.extractor is others.extractor
+
+    async def let_go(self, successor: "Application | None" = None) -> None:
+        """Let go of the models that the successor does not use."""
+        if successor is None or not self.shares("embedding", successor):
+            await self.providers.embedder.close()
+        if successor is None or not self.shares("extraction", successor):
+            await self.providers.extractor.close()
+
     async def close(self) -> None:
         """Let the store and the models go."""
-        await self.providers.embedder.close()
-        await self.providers.extractor.close()
+        await self.let_go()
         await self.store.close()
 
 
@@ -163,20 +184,60 @@ async def _unending(work: Coroutine[Any, Any, None], stopping: asyncio.Event) ->
 
 
 def build(settings: Settings) -> Application:
-    """Join everything for production: SQLite in the data directory, the configured models."""
+    """Join everything for production: SQLite in the data directory, the configured models.
+
+    What was applied over HTTP goes before what is built in, never before what was delivered.
+    """
     clock = SystemClock()
     store = SqliteStore(settings.data_dir / "memory.db", clock=clock)
+    settings = in_effect(settings)
     return join(settings, store=store, providers=build_providers(settings), clock=clock)
 
 
-def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock) -> Application:
+def in_effect(settings: Settings) -> Settings:
+    """Return the environment's settings with what was configured over HTTP."""
+    if settings.source is ConfigSource.DELIVERED:
+        return settings
+    keys = keys_of(read_secrets(settings.data_dir), settings.secrets)
+    applied = read_applied(settings.data_dir)
+    if applied is None:
+        return replace(settings, secrets=keys)
+    return replace(
+        settings,
+        memory=project_config.parse(applied.document),
+        document=applied.document,
+        config_digest=applied.digest,
+        source=ConfigSource.APPLIED,
+        local_models=settings.local_models or applied.local_models,
+        secrets=keys,
+    )
+
+
+def succeed(settings: Settings, former: Application) -> Application:
+    """Join services with other settings over the same store; models that stay are shared."""
+    return join(
+        settings,
+        store=former.store,
+        providers=former.models(settings, (former.settings, former.providers)),
+        clock=former.clock,
+        models=former.models,
+        lasting=former.lasting,
+    )
+
+
+def join(
+    settings: Settings,
+    *,
+    store: Store,
+    providers: Providers,
+    clock: Clock,
+    models: Models = build_providers,
+    lasting: Lasting | None = None,
+) -> Application:
     """Join the services over a store and models, whichever they are."""
     ids = TimeOrderedIds(clock)
     memory = settings.memory
-    owner_token = _owner_token(settings)
-    tokens = Tokens(clock=clock, owner_token=owner_token)
-    projects = ProjectKeeping(projects=store.projects, clock=clock, own=settings.project_id)
-    executions = Executions(clock=clock, ids=ids)
+    lasting = lasting or _lasting(settings, store, clock, ids)
 
     def on_failure() -> None:
         readiness.doubt()
@@ -226,7 +287,16 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     )
     schedule = Schedule(
         clock=clock,
-        duties=_duties(settings, store, projects, promotion, late, readiness, runner, clock),
+        duties=duties(
+            store=store,
+            projects=lasting.projects,
+            promotion=promotion,
+            late=late,
+            readiness=readiness,
+            runner=runner,
+            clock=clock,
+            snapshot=memory.snapshot,
+        ),
     )
     recording = TurnRecording(
         turns=store.turns,
@@ -238,7 +308,8 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
     )
     return Application(
         settings=settings,
-        owner_token=owner_token,
+        lasting=lasting,
+        models=models,
         clock=clock,
         ids=ids,
         store=store,
@@ -257,17 +328,6 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         ),
         context=context,
         promotion=promotion,
-        identity=Identity(
-            accounts=store.accounts,
-            members=store.members,
-            tokens=tokens,
-            owner_token=owner_token,
-            executions=executions,
-        ),
-        service_accounts=ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens),
-        projects=projects,
-        members=MemberKeeping(members=store.members, clock=clock, tokens=tokens),
-        executions=executions,
         invocation=Invocation(
             recording=recording,
             turns=store.turns,
@@ -281,91 +341,6 @@ def join(settings: Settings, *, store: Store, providers: Providers, clock: Clock
         runner=runner,
         schedule=schedule,
     )
-
-
-def build_providers(settings: Settings) -> Providers:
-    """Make the configured models; one without its key is stood in for, and readiness says so."""
-    embedding, extraction = settings.memory.embedding, settings.memory.extraction_llm
-    if settings.local_models:
-        embedding, extraction = LOCAL_EMBEDDING, LOCAL_EXTRACTION
-    config = replace(settings.memory, embedding=embedding, extraction_llm=extraction)
-    keys = {need.purpose: need.names for need in required_keys(config)}
-    found = {purpose: _first(names, settings.secrets) for purpose, names in keys.items()}
-    missing = {
-        purpose: f"no key for {purpose}; looked for {', then '.join(names)} in the project's "
-        "secrets and in .env"
-        for purpose, names in keys.items()
-        if found[purpose] is None
-    }
-    return Providers(
-        embedder=_embedder(embedding, found.get("embedding"), missing.get("embedding")),
-        extractor=(
-            UnconfiguredExtractor(missing["extraction"])
-            if "extraction" in missing
-            else build_extractor(extraction, found.get("extraction"))
-        ),
-        answerer=(
-            UnconfiguredAnswerer(missing["extraction"])
-            if "extraction" in missing
-            else build_answerer(extraction, found.get("extraction"))
-        ),
-        embedding={
-            "provider": embedding.provider,
-            "model": embedding.model,
-            "dimension": embedding.dimension,
-        },
-        extraction={
-            "provider": extraction.provider,
-            "model": extraction.model,
-            "enabled": list(settings.memory.enabled),
-        },
-    )
-
-
-def _embedder(config: EmbeddingConfig, key: str | None, missing: str | None) -> Embedder:
-    if missing is not None:
-        space = EmbeddingSpace(model=config.model, dimension=config.dimension)
-        return UnconfiguredEmbedder(space, missing)
-    return build_embedder(config, key=key)
-
-
-def _first(names: Sequence[str], given: Mapping[str, str]) -> str | None:
-    return next((given[name] for name in names if name in given), None)
-
-
-def _duties(
-    settings: Settings,
-    store: Store,
-    projects: ProjectKeeping,
-    promotion: Promotion,
-    late: LateEmbedding,
-    readiness: ReadinessOfServer,
-    runner: Runner,
-    clock: Clock,
-) -> list[Duty]:
-    snapshot = settings.memory.snapshot
-
-    async def promote() -> None:
-        await promotion.promote_ripe()
-
-    async def embed_late() -> None:
-        queued = [await late.sweep(project.id) for project in await projects.list()]
-        if any(queued):
-            runner.wake()
-
-    async def tidy() -> None:
-        before = clock.now() - timedelta(days=snapshot.ttl_days)
-        if snapshot.delete_promoted:
-            await _to_the_end(lambda: store.snapshots.delete_promoted_turns(limit=TIDY_TURNS))
-        await _to_the_end(lambda: store.snapshots.expire(before=before, limit=TIDY_SNAPSHOTS))
-
-    return [
-        Duty(name="promotion", every=timedelta(seconds=1), act=promote),
-        Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
-        Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
-        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
-        Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
-    ]
 
 
 def _policy(memory: MemoryConfig) -> PromotionPolicy:
@@ -387,14 +362,21 @@ def _partitions(memory: MemoryConfig) -> Partitions:
     )
 
 
-def _owner_token(settings: Settings) -> str:
-    """Return the owner token; a server has an owner from the start."""
-    return read_or_make(settings.owner_token_file or settings.data_dir / "owner-token")
-
-
-async def _to_the_end(some: Callable[[], Awaitable[int]]) -> None:
-    """Do a little at a time until nothing is left, so that whoever writes meanwhile gets a turn."""
-    left = True
-    while left:
-        left = await some() > 0
-        await asyncio.sleep(0)
+def _lasting(settings: Settings, store: Store, clock: Clock, ids: Ids) -> Lasting:
+    owner_token = read_or_make(settings.owner_token_file or settings.data_dir / "owner-token")
+    tokens = Tokens(clock=clock, owner_token=owner_token)
+    executions = Executions(clock=clock, ids=ids)
+    return Lasting(
+        owner_token=owner_token,
+        identity=Identity(
+            accounts=store.accounts,
+            members=store.members,
+            tokens=tokens,
+            owner_token=owner_token,
+            executions=executions,
+        ),
+        service_accounts=ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens),
+        projects=ProjectKeeping(projects=store.projects, clock=clock, own=settings.project_id),
+        members=MemberKeeping(members=store.members, clock=clock, tokens=tokens),
+        executions=executions,
+    )

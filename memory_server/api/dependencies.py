@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from fastapi import Request
 
+from memory_server.api.serving import PIN
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.policy import (
     Action,
@@ -23,6 +24,7 @@ from memory_server.errors import Forbidden, IdentityMissing, NotAuthenticated, O
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
+from memory_server.services.deployment import Deployment
 from memory_server.services.executions import Executions
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
@@ -200,8 +202,13 @@ def reads(endpoint: Endpoint) -> Endpoint:
 
 
 def services(request: Request) -> Services:
-    """Return the application's services."""
-    return cast(Services, request.app.state.services)
+    """Return the services that the request began on; others may serve new ones meanwhile."""
+    return cast(Services, request.scope[PIN].release)
+
+
+def deployment(request: Request) -> Deployment[Any]:
+    """Return what holds the services and replaces them."""
+    return cast(Deployment[Any], request.app.state.deployment)
 
 
 def is_only_reading(method: str, endpoint: Callable[..., Any] | None) -> bool:

@@ -1,0 +1,63 @@
+"""What the server does by the clock."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from memory_server.ports.clock import Clock
+from memory_server.ports.store import Store
+from memory_server.project_config import SnapshotConfig
+from memory_server.services.embedding import LateEmbedding
+from memory_server.services.projects import ProjectKeeping
+from memory_server.services.promotion import Promotion
+from memory_server.services.readiness import ReadinessOfServer
+from memory_server.worker.runner import Runner
+from memory_server.worker.schedule import Duty
+
+TIDY_SNAPSHOTS = 50
+TIDY_TURNS = 500
+"""How much is deleted in one go."""
+
+
+def duties(
+    *,
+    store: Store,
+    projects: ProjectKeeping,
+    promotion: Promotion,
+    late: LateEmbedding,
+    readiness: ReadinessOfServer,
+    runner: Runner,
+    clock: Clock,
+    snapshot: SnapshotConfig,
+) -> list[Duty]:
+    """Return promotion, late embedding, expiry, and the checks of the providers."""
+
+    async def promote() -> None:
+        await promotion.promote_ripe()
+
+    async def embed_late() -> None:
+        queued = [await late.sweep(project.id) for project in await projects.list()]
+        if any(queued):
+            runner.wake()
+
+    async def tidy() -> None:
+        before = clock.now() - timedelta(days=snapshot.ttl_days)
+        if snapshot.delete_promoted:
+            await _to_the_end(lambda: store.snapshots.delete_promoted_turns(limit=TIDY_TURNS))
+        await _to_the_end(lambda: store.snapshots.expire(before=before, limit=TIDY_SNAPSHOTS))
+
+    return [
+        Duty(name="promotion", every=timedelta(seconds=1), act=promote),
+        Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
+        Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
+        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
+        Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
+    ]
+
+
+async def _to_the_end(some: Callable[[], Awaitable[int]]) -> None:
+    """Do a little at a time until nothing is left, so that whoever writes meanwhile gets a turn."""
+    left = True
+    while left:
+        left = await some() > 0
+        await asyncio.sleep(0)
