@@ -13,6 +13,8 @@ HEADINGS = {
     "taxonomic": "Terms",
     "procedural": "Procedures",
 }
+OF_OWN_TYPES = "Records"
+"""The heading of every type that the project declares itself."""
 Wrap = Callable[..., str]
 SHOWN_CHARACTERS = 200
 """Of a turn that is evidence."""
@@ -31,7 +33,7 @@ def paragraphs(memories: Sequence[Mapping[str, Any]], wrapped: Wrap) -> Iterator
     for kind in [*HEADINGS, *sorted({memory["type"] for memory in memories} - set(HEADINGS))]:
         same = [memory for memory in memories if memory["type"] == kind]
         if same:
-            yield f"{HEADINGS.get(kind, kind)} ({kind}): {len(same)}\n"
+            yield f"{HEADINGS.get(kind, OF_OWN_TYPES)} ({kind}): {len(same)}\n"
         for memory in same:
             yield "\n".join(_lines(memory, wrapped)) + "\n"
 
@@ -53,7 +55,8 @@ def _name(memory: Mapping[str, Any]) -> str:
     if memory.get("term"):
         return f"{memory.get('domain')}/{memory['term']}"
     names = (memory.get(key) for key in ("label", "title", "procedure"))
-    return next((str(name) for name in names if name), str(memory["type"]))
+    tags = (f"{name} {value}" for name, value in (memory.get("tags") or {}).items())
+    return next((str(name) for name in names if name), ", ".join(tags) or str(memory["type"]))
 
 
 def _standing(memory: Mapping[str, Any]) -> str:

@@ -159,7 +159,11 @@ def show(
     user_id: UserOption,
     memory_type: Annotated[
         str | None,
-        typer.Option("--type", metavar="TYPE", help="semantic, episodic, taxonomic or procedural."),
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="semantic, episodic, taxonomic, procedural, or one of your own.",
+        ),
     ] = None,
     evidence: Annotated[
         bool, typer.Option("--evidence/--no-evidence", help="The turns it was learned from.")
@@ -174,8 +178,6 @@ def show(
     agentengine memory show --user-id ana --type semantic --no-evidence
     """
     context = current(ctx)
-    if memory_type is not None and memory_type not in memory_text.HEADINGS:
-        raise WrongUsage(f"--type: expected one of {', '.join(memory_text.HEADINGS)}")
     server = connection.local(context)
 
     async def work() -> "Sequence[MemoryDocument]":

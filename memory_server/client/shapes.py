@@ -81,6 +81,8 @@ class MemoryDocument(TypedDict):
     domain: NotRequired[str]
     term: NotRequired[str]
     procedure: NotRequired[str]
+    tags: NotRequired[Mapping[str, Any]]
+    """Of a record of a type that the project declares."""
 
 
 class Flushed(TypedDict):

@@ -270,6 +270,11 @@ class Memory:
         return self.body.type
 
     @property
+    def type_name(self) -> str:
+        """The type as people name it: of a record, the declared type."""
+        return self.body.custom_type if isinstance(self.body, Record) else self.type.value
+
+    @property
     def is_live(self) -> bool:
         """Whether ordinary reads see it."""
         return self.is_latest and not self.deleted

@@ -1,7 +1,7 @@
 """Long-term memory."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -99,6 +99,11 @@ class Memories(Protocol):
     @abstractmethod
     async def domains(self, scope: Scope) -> Sequence[str]:
         """Return the domains that live terms of the scope have, sorted."""
+        ...
+
+    @abstractmethod
+    async def counts(self, scope: Scope) -> Mapping[str, int]:
+        """Count the live memories of the scope by `Memory.type_name`; types without any are out."""
         ...
 
     @abstractmethod

@@ -36,12 +36,21 @@ class Administration:
         scope: Scope,
         *,
         kind: MemoryType | None = None,
+        custom_type: str | None = None,
         include_history: bool = False,
         limit: int = 1000,
     ) -> Sequence[Remembered]:
-        """Return live memories with their evidence; with `include_history` former versions too."""
-        memories = await self._store.memories.find(scope, MemoryQuery(type=kind, limit=limit))
+        """Return live memories with their evidence; with `include_history` former versions too.
+
+        `custom_type`: of the kind `custom`, only the records of that type.
+        """
+        query = MemoryQuery(type=kind, key=custom_type, limit=limit)
+        memories = await self._store.memories.find(scope, query)
         return [await self._with_evidence(scope, memory, include_history) for memory in memories]
+
+    async def memory_counts(self, scope: Scope) -> Mapping[str, int]:
+        """Count the scope's live memories by type."""
+        return await self._store.memories.counts(scope)
 
     async def jobs(
         self, project_id: str, *, state: JobState | None = None, limit: int = 100

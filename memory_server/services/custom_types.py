@@ -5,7 +5,7 @@ from typing import Any
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.custom_type import NOT_ENABLED, UNKNOWN, CustomType, equal
-from memory_server.domain.memory import Memory, Record
+from memory_server.domain.memory import Memory, MemoryType, Record
 from memory_server.domain.scope import Scope
 from memory_server.errors import InvalidRequest, UnknownCustomType
 from memory_server.services.memories import MemoryKeeping, SaveRequest
@@ -28,10 +28,19 @@ class CustomTypes:
         self._keeping = keeping
         self._retrieval = retrieval
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The declared types, in their order."""
-        return list(self._declared)
+    def meant(self, name: str | None) -> tuple[MemoryType | None, str | None]:
+        """Return the kind that a type's name stands for, and of `custom` which declared type.
+
+        Raises `InvalidRequest` for a name that no type has.
+        """
+        if name is None:
+            return None, None
+        if name in self._declared:
+            return MemoryType.CUSTOM, name
+        kinds = {kind.value: kind for kind in MemoryType}
+        if name in kinds:
+            return kinds[name], None
+        raise InvalidRequest(f"type: expected one of {', '.join((*kinds, *self._declared))}")
 
     def named(self, name: str) -> CustomType:
         """Return a declared type.

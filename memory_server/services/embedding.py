@@ -54,7 +54,7 @@ class LateEmbedding:
                     project_id=project_id,
                     kind=JobKind.EMBED,
                     key=f"embed:{memory.id}:{memory.version}",
-                    payload={"memory_id": memory.id, "type": memory.type.value},
+                    payload={"memory_id": memory.id, "type": memory.type_name},
                     user_id=memory.user_id,
                     created_at=now,
                     due_at=now,

@@ -178,6 +178,7 @@ TRIES: dict[str, Try] = {
     ),
     "Memories.history": Try(lambda s, k, o: s.memories.history(o, k.memory.id), MemoryNotFound),
     "Memories.domains": Try(lambda s, k, o: s.memories.domains(o)),
+    "Memories.counts": Try(lambda s, k, o: s.memories.counts(o)),
     "Memories.apply": Try(
         lambda s, k, o: s.memories.apply(
             o.project_id, [Replace(memory=_changed(k.memory, o), former_id="stolen")]

@@ -233,6 +233,18 @@ class MemoriesContract:
         assert await found(store, limit=1) == [newest.id]
         assert await found(store, limit=0) == []
 
+    async def test_live_memories_are_counted_by_the_names_of_their_types(
+        self, store: Store
+    ) -> None:
+        bodies = (a_fact(), a_fact(label="b"), a_term(), a_record(), a_record(custom_type="note"))
+        await add(store, *(a_memory(body=body) for body in bodies))
+        await add(store, a_memory(deleted=True), a_memory(is_latest=False), a_memory(user_id="bob"))
+
+        counts = await store.memories.counts(a_scope())
+
+        assert counts == {"semantic": 2, "taxonomic": 1, "ticket": 1, "note": 1}
+        assert await store.memories.counts(a_scope(user_id="nobody else")) == {}
+
     async def test_domains_are_those_of_live_terms_each_once(self, store: Store) -> None:
         domains = ("shipping", "billing", "shipping")
         await add(store, *(a_memory(body=a_term(domain=domain)) for domain in domains))

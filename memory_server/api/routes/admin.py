@@ -20,13 +20,11 @@ from memory_server.api.schemas.admin import (
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.api.schemas.memories import document
 from memory_server.domain.job import JobState
-from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
 
 router = APIRouter(prefix="/admin", tags=["administration"])
 
 Owner = Annotated[Caller, Depends(owner)]
-QueryType = Annotated[MemoryType | None, unset_if_blank(default=None)]
 QueryState = Annotated[JobState | None, unset_if_blank(default=None)]
 
 DEFAULT_JOBS = 100
@@ -37,18 +35,28 @@ async def show_memories(
     owner: Owner,
     services: ServicesOfApp,
     user_id: QueryText = None,
-    type: QueryType = None,
+    type: QueryText = None,
     include_history: Annotated[bool, unset_if_blank(default=False)] = False,  # noqa: FBT002 a query parameter
     limit: Annotated[Limit, unset_if_blank(LIST_LIMIT)] = LIST_LIMIT,
 ) -> Shown:
-    """Show live memories with the turns they rest on, and former versions if asked."""
+    """Show live memories with the turns they rest on, and former versions if asked.
+
+    `type` is semantic, episodic, taxonomic, procedural, a type that the project declares, or
+    `custom` for all of those.
+    """
+    kind, custom_type = services.custom_types.meant(type)
+    scope = Scope(project_id=owner.project_id, user_id=user_id)
     found = await services.administration.remembered(
-        Scope(project_id=owner.project_id, user_id=user_id),
-        kind=type,
+        scope,
+        kind=kind,
+        custom_type=custom_type,
         include_history=include_history,
         limit=limit,
     )
-    return Shown(memories=[shown(remembered) for remembered in found])
+    return Shown(
+        memories=[shown(remembered) for remembered in found],
+        counts=dict(await services.administration.memory_counts(scope)),
+    )
 
 
 @router.get("/memories/{memory_id}/history")

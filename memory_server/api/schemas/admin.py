@@ -153,6 +153,8 @@ class Shown(Answer):
     """Memories with where they come from and what they said before."""
 
     memories: list[dict[str, Any]] = Field(default_factory=list)
+    counts: dict[str, int] = Field(default_factory=dict)
+    """How many live memories there are of each type, whatever was asked for."""
 
 
 class History(Answer):
@@ -166,7 +168,7 @@ def shown(remembered: Remembered) -> dict[str, Any]:
     memory = remembered.memory
     return {
         "id": memory.id,
-        "type": memory.type.value,
+        "type": memory.type_name,
         "content": memory.body.chunk_text,
         **_named(memory),
         "user_id": memory.user_id,
@@ -190,8 +192,8 @@ def _named(memory: Memory) -> dict[str, Any]:
             return {"domain": domain, "term": term}
         case Procedure(procedure=procedure):
             return {"procedure": procedure}
-        case Record(custom_type=custom_type, tags=tags):
-            return {"custom_type": custom_type, "tags": dict(tags)}
+        case Record(tags=tags):
+            return {"tags": dict(tags)}
 
 
 def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:

@@ -221,7 +221,7 @@ def document(memory: Memory, org_id: str) -> dict[str, Any]:
     return {
         "id": memory.id,
         "_id": memory.id,
-        "type": memory.type.value,
+        "type": memory.type_name,
         "org_id": org_id,
         "project_id": memory.project_id,
         "user_id": memory.user_id,

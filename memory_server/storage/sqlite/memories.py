@@ -1,7 +1,7 @@
 """Long-term memory in SQLite: reading."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
@@ -66,6 +66,13 @@ class SqliteMemories(Memories):
         predicate.add("m.domain IS NOT NULL")
         return await self._database.read(
             lambda db: [row["domain"] for row in _rows(db, "domains", predicate)]
+        )
+
+    async def counts(self, scope: Scope) -> Mapping[str, int]:
+        predicate = _scoped(scope)
+        _limit_to(predicate, MemoryQuery())
+        return await self._database.read(
+            lambda db: {row["name"]: row["memories"] for row in _rows(db, "counts", predicate)}
         )
 
     async def apply(

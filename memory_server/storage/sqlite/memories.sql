@@ -21,6 +21,11 @@ ORDER BY m.id = m.root_id, m.valid_from, m.version, m.rowid;
 -- The domains of a scope's live terms.
 SELECT DISTINCT m.domain FROM memories AS m WHERE /* conditions */ 1 ORDER BY m.domain;
 
+-- name: counts
+-- How many memories of a scope there are of each type, and of each declared type.
+SELECT CASE m.type WHEN 'custom' THEN m.key ELSE m.type END AS name, count(*) AS memories
+FROM memories AS m WHERE /* conditions */ 1 GROUP BY name ORDER BY name;
+
 -- name: namesake
 -- The live memory that has an identity already.
 SELECT id FROM memories

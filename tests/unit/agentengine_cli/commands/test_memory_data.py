@@ -137,11 +137,17 @@ def test_nothing_remembered_is_no_failure(cli: Cli, stack: Path) -> None:
     assert "Nothing is remembered of nobody" in ran.err
 
 
-def test_an_unknown_type_is_wrong_usage(cli: Cli, stack: Path, server: StandIn) -> None:
-    ran = cli("memory", "show", "--user-id", "ana", "--type", "facts")
+def test_records_of_a_type_of_the_project_are_shown_with_their_tags(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    tags = {"plant": "north", "size": 7}
+    server.memories = [a_memory(type="ticket", label=None, tags=tags), a_memory()]
 
-    assert (ran.code, server.seen) == (2, [])
-    assert "expected one of semantic, episodic" in ran.err
+    ran = cli("memory", "show", "--user-id", "ana", "--type", "ticket")
+
+    assert "Records (ticket): 1" in ran.out
+    assert "plant north, size 7" in ran.out
+    assert "Facts" not in ran.out
 
 
 def test_a_flush_reports_what_became_of_the_candidates(
