@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import psutil
 import uvicorn
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = from_environment(os.environ)
         _log_as(settings)
         listener = _listen(options.host, options.port)
-        return _serve(settings, listener)
+        return _serve(replace(settings, url=_near_url(listener)), listener)
     except MemoryServerError as error:
         _say(f"memory server: {error}")
         for problem in error.details.get("problems", ()):
@@ -128,6 +129,12 @@ def _owner_of(port: int) -> str | None:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _near_url(listener: socket.socket) -> str:
+    """Return the address for programs of this machine; one for every interface has loopback too."""
+    url = _url(listener)
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def _log_as(settings: Settings) -> None:

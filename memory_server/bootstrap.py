@@ -19,9 +19,12 @@ from memory_server.domain.partitions import BOTH, Legs, Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
 from memory_server.models import Models, Providers, build_providers
+from memory_server.ports.agent import Agent
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.store import Store
 from memory_server.project_config import MemoryConfig
+from memory_server.providers.agents.builtin import BuiltInAgent
+from memory_server.providers.agents.factory import build_agent
 from memory_server.providers.owner_token import read_or_make
 from memory_server.providers.system import SystemClock, TimeOrderedIds
 from memory_server.providers.watched import (
@@ -31,6 +34,7 @@ from memory_server.providers.watched import (
     WatchedExtractor,
 )
 from memory_server.services.administration import Administration
+from memory_server.services.agent_run import RunLimits
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
@@ -80,6 +84,8 @@ class Lasting:
     projects: ProjectKeeping
     members: MemberKeeping
     executions: Executions
+    agent: Agent | None
+    """One of the user's own; None: the built-in one, which has the models of each configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +150,7 @@ class Application:
         If it ends before, readiness says so, and why.
         """
         self.background.began()
+        await self.invocation.open()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(_unending(self.runner.run(), stopping))
@@ -171,7 +178,8 @@ class Application:
             await self.providers.extractor.close()
 
     async def close(self) -> None:
-        """Let the store and the models go."""
+        """Let the agent, the store and the models go."""
+        await self.invocation.close()
         await self.let_go()
         await self.store.close()
 
@@ -332,8 +340,12 @@ def join(
             recording=recording,
             turns=store.turns,
             context=context,
-            answerer=WatchedAnswerer(providers.answerer, model),
+            agent=lasting.agent or BuiltInAgent(WatchedAnswerer(providers.answerer, model)),
+            executions=lasting.executions,
+            clock=clock,
             ids=ids,
+            project_of=lasting.projects.get,
+            limits=RunLimits(whole=settings.invoke_seconds),
         ),
         administration=Administration(store=store, clock=clock),
         readiness=readiness,
@@ -379,4 +391,5 @@ def _lasting(settings: Settings, store: Store, clock: Clock, ids: Ids) -> Lastin
         projects=ProjectKeeping(projects=store.projects, clock=clock, own=settings.project_id),
         members=MemberKeeping(members=store.members, clock=clock, tokens=tokens),
         executions=executions,
+        agent=build_agent(settings, badges=executions),
     )

@@ -50,6 +50,12 @@ class Settings:
     document: Mapping[str, Any] = field(default_factory=dict)
     """The `memory:` mapping that `memory` was read from."""
     source: ConfigSource = ConfigSource.BUILT_IN
+    agent_file: Path | None = None
+    """Describes the agent of the user's own: `AGENTENGINE_AGENT`. None: the built-in agent."""
+    invoke_seconds: float = 600.0
+    """How long one invocation may take: `AGENTENGINE_INVOKE_SECONDS`."""
+    url: str | None = None
+    """Where this server can be reached from its own machine, once it listens."""
 
 
 SECRET_NAMES = (
@@ -93,6 +99,8 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         allowed_origins=tuple(given.get("AGENTENGINE_ALLOWED_ORIGINS", "").split()),
         instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
         document=document,
+        agent_file=Path(given["AGENTENGINE_AGENT"]) if "AGENTENGINE_AGENT" in given else None,
+        invoke_seconds=_seconds(given.get("AGENTENGINE_INVOKE_SECONDS", "600")),
         source=(
             ConfigSource.DELIVERED
             if "AGENTENGINE_MEMORY_CONFIG" in given
@@ -116,6 +124,19 @@ def _rate(given: str | None) -> float | None:
             "or off"
         )
     return rate
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise InvalidProjectConfig(
+            "AGENTENGINE_INVOKE_SECONDS: expected how long an invocation may take, as 600; a day "
+            "at most"
+        )
+    return seconds
 
 
 def _switch(given: Mapping[str, str], name: str) -> bool:

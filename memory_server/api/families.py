@@ -9,8 +9,10 @@ from memory_server.api.routes import (
     context,
     custom_types,
     episodic,
+    executions,
     health,
     invoke,
+    local_invoke,
     mcp,
     members,
     oauth,
@@ -53,6 +55,7 @@ OTHER_ROUTERS = (
     service_accounts.router,
     oauth.router,
     invoke.router,
+    executions.router,
     mcp.router,
 )
 
@@ -60,6 +63,7 @@ OTHER_ROUTERS = (
 def mount(app: FastAPI) -> None:
     """Serve every route."""
     app.include_router(health.router)
+    app.include_router(local_invoke.router)
     for router in OTHER_ROUTERS:
         app.include_router(router, prefix=API)
     for prefix in FAMILIES:

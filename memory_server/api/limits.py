@@ -30,7 +30,7 @@ CALLER_LEFT = 499
 
 ALWAYS_ANSWERED = "/health"
 _ADMINISTRATION = "/admin/"
-_INVOCATIONS = ("/invoke", "/invokeStream")
+_INVOCATIONS = ("/invoke", "/invokeStream", "/invoke/stream")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _BODIES = frozenset(("POST", "PUT", "PATCH", "DELETE"))

@@ -1,19 +1,21 @@
 """The invocations of agents that run or ran a moment ago: whose they are, and how to stop them."""
 
+import asyncio
 import hmac
-import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from memory_server.domain.account import PrincipalKind
 from memory_server.errors import LimitExceeded
+from memory_server.ports.agent import Badge, Badges
 from memory_server.ports.clock import Clock, Ids
 
 MOST_KEPT = 10_000
 """Executions in memory; the oldest of those that ended are forgotten first."""
+STOP_SECONDS = 10.0
 
 
 class ExecutionStatus(StrEnum):
@@ -36,6 +38,8 @@ class MemoryIdentity:
 
     kind: PrincipalKind
     """Of the caller who invoked."""
+    invoker: str = ""
+    """The id of that caller's principal."""
     user_id: str
     overridden: bool = False
     """Whether a `user_id` was supplied and ignored."""
@@ -64,19 +68,7 @@ class Execution:
         return self.identity.user_id
 
 
-@dataclass(slots=True, kw_only=True)
-class Badge:
-    """What a process of an agent shows to memory routes; good while it works on an execution.
-
-    It lasts as long as the process, so that a client the agent made at import goes on working,
-    and means whatever execution the process works on at the moment; between two it opens nothing.
-    """
-
-    token: str = field(default_factory=lambda: f"ae_exec_{secrets.token_urlsafe(32)}", repr=False)
-    execution_id: str | None = None
-
-
-class Executions:
+class Executions(Badges):
     """Knows the executions of this server, in memory and bounded."""
 
     def __init__(self, *, clock: Clock, ids: Ids, most: int = MOST_KEPT) -> None:
@@ -85,6 +77,7 @@ class Executions:
         self._most = most
         self._known: OrderedDict[str, Execution] = OrderedDict()
         self._stops: dict[str, Callable[[], None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._badges: list[Badge] = []
 
     def begin(
@@ -120,9 +113,18 @@ class Executions:
         self._known[execution_id] = ended
         return ended
 
-    def on_cancel(self, execution_id: str, stop: Callable[[], None]) -> None:
-        """Say how a running execution is stopped."""
+    def attach(self, execution_id: str, stop: Callable[[], None], task: asyncio.Task[None]) -> None:
+        """Say how a running execution is stopped, and which task works on it."""
         self._stops[execution_id] = stop
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, *, seconds: float = STOP_SECONDS) -> None:
+        """Stop everything that runs, and wait until what was told is written down."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
 
     def cancel(self, execution_id: str) -> Execution | None:
         """Stop a running execution and return it; one that is over stays as it ended."""
@@ -133,11 +135,9 @@ class Executions:
         return ended
 
     def admit(self, badge: Badge) -> None:
-        """Let a process of an agent use memory routes with its badge."""
         self._badges.append(badge)
 
     def expel(self, badge: Badge) -> None:
-        """Let a badge open nothing any more."""
         self._badges = [known for known in self._badges if known is not badge]
 
     def is_badge(self, token: str) -> bool:

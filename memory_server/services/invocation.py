@@ -1,23 +1,26 @@
-"""Invoking the built-in agent: identity, context, answer, and the turns recorded."""
+"""Invoking the agent: identity, context, answer, and the turns recorded."""
 
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.chunk import Source
 from memory_server.domain.formats import FormatStyle
+from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Role, Turn
-from memory_server.errors import InvalidRequest
-from memory_server.ports.answerer import Answerer
-from memory_server.ports.clock import Ids
+from memory_server.errors import IdentityRefused, InvalidRequest, MemoryServerError
+from memory_server.ports.agent import Agent, AgentCall, AgentEventKind, AgentState
+from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.turns import Turns
+from memory_server.services.agent_run import AgentRun, RunLimits, Stop
 from memory_server.services.context import ContextAnswer, ContextBuilding, ContextRequest
+from memory_server.services.executions import Execution, Executions, MemoryIdentity
 from memory_server.services.turns import TurnInput, TurnRecording
 
 logger = logging.getLogger(__name__)
@@ -34,35 +37,12 @@ class InvokeRequest:
 
     project_id: str
     message: str
+    workspace: str = "local"
     payload: Mapping[str, Any] | None = None
     user_id: str | None = None
     session_id: str | None = None
-
-
-class EventKind(StrEnum):
-    """What a frame of a streamed answer is."""
-
-    TEXT = "text"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InvokeEvent:
-    """One frame of the answer; the last is DONE and carries the outcome."""
-
-    kind: EventKind
-    text: str = ""
-    outcome: "InvokeOutcome | None" = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryIdentity:
-    """Whose memory an invocation reads and writes."""
-
-    kind: PrincipalKind
-    user_id: str
-    overridden: bool = False
-    """Whether a `user_id` was supplied and ignored."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The caller's own headers, for the agent alone: never stored, never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +54,17 @@ class InvokeOutcome:
     response: str
     identity: MemoryIdentity
     answered_by: str
-    context: ContextAnswer
+    context: ContextAnswer | None
+    """None where the agent has no memory."""
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
+Run = AgentRun[InvokeOutcome]
+ProjectOf = Callable[[str], Awaitable[Project]]
+
+
 class Invocation:
-    """The built-in agent."""
+    """Asks the one agent of this server, whichever it is."""
 
     def __init__(
         self,
@@ -87,65 +72,146 @@ class Invocation:
         recording: TurnRecording,
         turns: Turns,
         context: ContextBuilding,
-        answerer: Answerer,
+        agent: Agent,
+        executions: Executions,
+        clock: Clock,
         ids: Ids,
+        project_of: ProjectOf,
+        limits: RunLimits | None = None,
     ) -> None:
         self._recording = recording
         self._turns = turns
         self._context = context
-        self._answerer = answerer
+        self._agent = agent
+        self._executions = executions
+        self._clock = clock
         self._ids = ids
+        self._project_of = project_of
+        self._limits = limits or RunLimits()
 
-    async def invoke(
-        self, principal: Principal, request: InvokeRequest
-    ) -> AsyncIterator[InvokeEvent]:
-        """Yield the answer in pieces, then its outcome.
+    @property
+    def agent(self) -> AgentState:
+        """How the agent stands."""
+        return self._agent.state
 
-        A service account is itself the memory identity; a supplied `user_id` is ignored with
-        a warning. The message is recorded even if no answer can be given; the answer after it.
+    async def start(self, principal: Principal, request: InvokeRequest) -> Run:
+        """Begin an invocation; what it tells is read from the run.
+
+        A service account is itself the memory identity; a `user_id` it supplies is ignored with a
+        warning, unless its project allows delegation. The message is recorded even if no answer
+        can be given; what was told of an answer after it, whole or not. Raises `InvalidRequest` or
+        `IdentityRefused` before anything is done.
         """
-        identity, warnings = memory_identity(principal, request.user_id)
-        message = _message(request)
-        execution_id = self._ids.new()
-        scope = Scope(
-            project_id=request.project_id,
-            user_id=identity.user_id,
-            session_id=_session_id(request.session_id) or f"session-{self._ids.new()}",
+        project = await self._project_of(request.project_id)
+        identity, warnings = memory_identity(
+            principal, request.user_id, project, needed=self._agent.remembers
         )
-        context = await self._context.build(
+        message = _message(request)
+        execution = self._executions.begin(
+            project_id=request.project_id,
+            identity=identity,
+            session_id=_session_id(request.session_id) or f"session-{self._ids.new()}",
+            workspace=request.workspace,
+        )
+        return Run(
+            execution,
+            lambda run: self._converse(run, request, message, warnings),
+            executions=self._executions,
+            clock=self._clock,
+            limits=self._limits,
+        )
+
+    async def open(self) -> None:
+        """Get the agent ready."""
+        await self._agent.start()
+
+    async def close(self) -> None:
+        """Stop what runs, and the agent."""
+        await self._executions.close()
+        await self._agent.close()
+
+    async def _converse(
+        self, run: Run, request: InvokeRequest, message: str, warnings: Sequence[str]
+    ) -> InvokeOutcome:
+        execution = run.execution
+        scope = Scope(
+            project_id=execution.project_id,
+            user_id=execution.user_id,
+            session_id=execution.session_id,
+        )
+        context = await self._recalled(scope, message)
+        recent = await self._not_yet_extracted(scope)
+        await self._record(scope, Role.USER, message, f"workflow:{execution.id}:input")
+        call = AgentCall(
+            execution_id=execution.id,
+            project_id=execution.project_id,
+            user_id=execution.user_id,
+            session_id=execution.session_id,
+            message=message,
+            payload=request.payload,
+            headers=request.headers,
+            context="" if context is None else str(context.formatted),
+            chunks=() if context is None else context.selected,
+            recent=recent,
+        )
+        response = await self._answered(run, scope, call)
+        return InvokeOutcome(
+            execution_id=execution.id,
+            session_id=execution.session_id,
+            response=response,
+            identity=execution.identity,
+            answered_by=self._agent.name,
+            context=context,
+            warnings=warnings,
+        )
+
+    async def _answered(self, run: Run, scope: Scope, call: AgentCall) -> str:
+        """Pass the answer on and record it; one that is broken off is recorded as far as it got."""
+        pieces: list[str] = []
+        try:
+            async with aclosing(self._agent.answer(call)) as events:
+                async for event in events:
+                    if event.kind is AgentEventKind.TEXT:
+                        pieces.append(event.text)
+                    await run.tell(event)
+        except BaseException as error:
+            reason = getattr(error, "code", None) or (run.stopped or Stop.SHUTDOWN).value
+            await self._record_broken_off(run.execution, scope, "".join(pieces), reason)
+            raise
+        response = "".join(pieces)
+        await self._record_answer(run.execution, scope, response)
+        return response
+
+    async def _record_broken_off(
+        self, execution: Execution, scope: Scope, told: str, reason: str
+    ) -> None:
+        try:
+            await self._record_answer(execution, scope, told, interrupted=reason)
+        except MemoryServerError as error:
+            logger.warning(
+                "execution %s: what was told before it broke off is not recorded: %s",
+                *(execution.id, error.code),
+            )
+
+    async def _record_answer(
+        self, execution: Execution, scope: Scope, text: str, **metadata: str
+    ) -> None:
+        if text.strip():
+            key = f"workflow:{execution.id}:output"
+            answered = {"answered_by": self._agent.name, **metadata}
+            await self._record(scope, Role.ASSISTANT, text, key, metadata=answered)
+
+    async def _recalled(self, scope: Scope, message: str) -> ContextAnswer | None:
+        if not self._agent.remembers:
+            return None
+        return await self._context.build(
             ContextRequest(
                 scope=scope,
-                query=request.message,
+                query=message,
                 sources=_LONG_TERM,
                 top_k=TOP_K,
                 style=FormatStyle.JINJA2,
             )
-        )
-        recent = await self._not_yet_extracted(scope)
-        await self._record(scope, Role.USER, message, f"workflow:{execution_id}:input")
-        pieces: list[str] = []
-        async for piece in self._answerer.answer(
-            message, context=str(context.formatted), chunks=context.selected, recent=recent
-        ):
-            pieces.append(piece)
-            yield InvokeEvent(kind=EventKind.TEXT, text=piece)
-        response = "".join(pieces)
-        if response.strip():
-            key = f"workflow:{execution_id}:output"
-            answered_by = {"answered_by": self._answerer.name}
-            await self._record(scope, Role.ASSISTANT, response, key, metadata=answered_by)
-        assert scope.session_id is not None
-        yield InvokeEvent(
-            kind=EventKind.DONE,
-            outcome=InvokeOutcome(
-                execution_id=execution_id,
-                session_id=scope.session_id,
-                response=response,
-                identity=identity,
-                answered_by=self._answerer.name,
-                context=context,
-                warnings=warnings,
-            ),
         )
 
     async def _not_yet_extracted(self, scope: Scope) -> Sequence[Turn]:
@@ -154,6 +220,8 @@ class Invocation:
         What was said a minute ago in another session is in no long-term memory yet; a user
         expects it to be known all the same.
         """
+        if not self._agent.remembers:
+            return ()
         everywhere = Scope(project_id=scope.project_id, user_id=scope.user_id)
         newest = await self._turns.recent(everywhere, limit=RECENT_TURNS)
         return [
@@ -170,6 +238,8 @@ class Invocation:
         key: str,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
+        if not self._agent.remembers:
+            return
         assert scope.session_id is not None
         given = TurnInput(
             session_id=scope.session_id,
@@ -178,29 +248,60 @@ class Invocation:
             idempotency_key=key,
             metadata=metadata or {},
         )
-        await self._recording.record(scope, given)
+        owner = Scope(
+            project_id=scope.project_id,
+            user_id=scope.user_id,
+            session_id=scope.session_id,
+            agent_id=self._agent.id,
+        )
+        await self._recording.record(owner, given)
 
 
 def memory_identity(
-    principal: Principal, supplied: str | None
+    principal: Principal, supplied: str | None, project: Project, *, needed: bool = True
 ) -> tuple[MemoryIdentity, Sequence[str]]:
-    """Return whose memory an invocation uses, and what the caller should be told about it."""
+    """Return whose memory an invocation uses, and what the caller should be told about it.
+
+    `needed`: whether somebody must be named at all; an agent without memory serves anybody.
+    """
     if principal.kind is PrincipalKind.SERVICE_ACCOUNT:
-        overridden = supplied is not None and supplied != principal.id
-        identity = MemoryIdentity(kind=principal.kind, user_id=principal.id, overridden=overridden)
-        if not overridden:
-            return identity, ()
-        warning = (
-            f"user_id is ignored: the service account {principal.id} invokes the agent and is "
-            "itself the memory identity"
-        )
-        logger.warning("invoke: %s", warning)
-        return identity, (warning,)
-    if supplied is None:
+        return _of_account(principal, supplied, project)
+    if principal.kind in (PrincipalKind.PERSON, PrincipalKind.EXECUTION):
+        return _of_somebody(principal, supplied, project), ()
+    if supplied is None and needed:
         raise InvalidRequest(
             "user_id: give the user whose memory is meant, or invoke with a service account"
         )
-    return MemoryIdentity(kind=principal.kind, user_id=supplied), ()
+    return _identity(principal, supplied or principal.id), ()
+
+
+def _of_account(
+    principal: Principal, supplied: str | None, project: Project
+) -> tuple[MemoryIdentity, Sequence[str]]:
+    if supplied is None or supplied == principal.id:
+        return _identity(principal, principal.id), ()
+    if project.allow_delegation:
+        logger.info("invoke: the service account %s acts for user %r", principal.id, supplied)
+        return _identity(principal, supplied, delegated=True), ()
+    warning = (
+        f"user_id is ignored: the service account {principal.id} invokes the agent and is "
+        "itself the memory identity. The project setting allow_delegation lets it name a user"
+    )
+    logger.warning("invoke: %s", warning)
+    return _identity(principal, principal.id, overridden=True), (warning,)
+
+
+def _of_somebody(principal: Principal, supplied: str | None, project: Project) -> MemoryIdentity:
+    """Return the identity of a person, or of an agent that works for one."""
+    if supplied is None or supplied == principal.id:
+        return _identity(principal, principal.id)
+    if project.enforce_identity or principal.kind is PrincipalKind.EXECUTION:
+        raise IdentityRefused(f"user_id: {principal.id!r} may only name themselves here")
+    return _identity(principal, supplied)
+
+
+def _identity(principal: Principal, user_id: str, **more: bool) -> MemoryIdentity:
+    return MemoryIdentity(kind=principal.kind, invoker=principal.id, user_id=user_id, **more)
 
 
 def _message(request: InvokeRequest) -> str:

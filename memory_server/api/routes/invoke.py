@@ -1,80 +1,71 @@
-"""Invoking the built-in agent."""
+"""Invoking the agent."""
 
-import logging
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
-from memory_server.api.errors import request_id
+from memory_server.api.invoking import (
+    CallerLeft,
+    custom_headers,
+    headers_of,
+    left,
+    stream,
+    whole,
+)
 from memory_server.api.schemas.invoke import Frame, InvokeAnswer, InvokeBody
-from memory_server.errors import MemoryServerError
-from memory_server.services.invocation import InvokeEvent, InvokeOutcome
-
-logger = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/projects/{project_id}/workspaces/{workspace}", tags=["agent"])
 
-SESSION_HEADER = "X-Session-ID"
+FRAMES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": Frame.model_json_schema()}}}
+}
 
-_STREAM = {"content": {"text/event-stream": {"schema": Frame.model_json_schema()}}}
 
-
-@router.post("/invoke")
+@router.post("/invoke", response_model=InvokeAnswer)
 async def invoke(
     workspace: str,
     body: InvokeBody,
     caller: CallerOfRoute,
     services: ServicesOfApp,
+    request: Request,
     response: Response,
-) -> InvokeAnswer:
-    """Ask the agent, and return its answer whole."""
-    outcome: InvokeOutcome | None = None
-    async for event in services.invocation.invoke(
-        caller.principal, body.request(caller.project_id)
-    ):
-        outcome = event.outcome or outcome
-    assert outcome is not None
-    response.headers[SESSION_HEADER] = outcome.session_id
+) -> InvokeAnswer | Response:
+    """Ask the agent, and return its answer whole.
+
+    A caller who does not wait for it ends the work.
+    """
+    asked = body.request(caller.project_id, workspace, custom_headers(request.headers))
+    run = await services.invocation.start(caller.principal, asked)
+    try:
+        outcome = await whole(run, request)
+    except CallerLeft:
+        return left()
+    response.headers.update(headers_of(run))
     return InvokeAnswer.of(outcome)
 
 
-@router.post("/invokeStream", response_class=StreamingResponse, responses={200: _STREAM})
+@router.post("/invokeStream", response_class=StreamingResponse, responses=FRAMES)
 async def invoke_stream(
     workspace: str,
     body: InvokeBody,
     caller: CallerOfRoute,
     services: ServicesOfApp,
     request: Request,
-) -> StreamingResponse:
+) -> Response:
     """Ask the agent, and stream its answer as server-sent events.
 
-    What fails before the first frame is answered with its own status; later it is a frame.
+    What fails before the first frame is answered with its own status; later it is a frame. While
+    the agent says nothing, comments keep the connection alive.
     """
-    events = services.invocation.invoke(caller.principal, body.request(caller.project_id))
-    first = await anext(events)
-    return StreamingResponse(
-        _frames(first, events, request_id(request)),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store"},
+    asked = body.request(caller.project_id, workspace, custom_headers(request.headers))
+    run = await services.invocation.start(caller.principal, asked)
+    execution = run.execution.id
+    return await stream(
+        run,
+        request,
+        told=lambda event: Frame.told(event, execution),
+        done=Frame.done,
+        failed=lambda error, request_id: Frame.failed(error, execution, request_id),
     )
-
-
-async def _frames(
-    first: InvokeEvent, events: AsyncIterator[InvokeEvent], request: str
-) -> AsyncIterator[str]:
-    yield _line(Frame.of(first))
-    async with aclosing(events):  # type: ignore[type-var]  # an async generator, typed as its port
-        try:
-            async for event in events:
-                yield _line(Frame.of(event))
-        except MemoryServerError as error:
-            logger.warning("request %s: the stream broke off: %s", request, error.code)
-            metadata = {"code": error.code, "request_id": request}
-            yield _line(Frame(chunk_type="error", content=str(error), metadata=metadata))
-
-
-def _line(frame: Frame) -> str:
-    return f"data: {frame.model_dump_json()}\n\n"

@@ -1,0 +1,141 @@
+"""Between an invocation and its caller: their own headers in, the whole answer or frames out."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.datastructures import Headers
+
+from memory_server.api.errors import request_id
+from memory_server.api.schemas.common import Answer
+from memory_server.errors import InvalidRequest, MemoryServerError, TooLarge
+from memory_server.ports.agent import AgentEvent
+from memory_server.services.agent_run import KeepAlive
+from memory_server.services.invocation import InvokeOutcome, Run
+
+logger = logging.getLogger(__name__)
+
+SESSION_HEADER = "X-Session-ID"
+EXECUTION_HEADER = "X-Execution-ID"
+CUSTOM_PREFIX = "x-mdb-agent-engine-custom-"
+MOST_CUSTOM_HEADERS = 50
+LARGEST_CUSTOM_HEADER = 8 * 1024
+"""Bytes of one value."""
+
+KEEP_ALIVE = ": keep-alive\n\n"
+"""A comment of server-sent events: clients pass it over."""
+
+_CALLER_LEFT = 499
+T = TypeVar("T")
+
+
+class CallerLeft(Exception):
+    """Nobody waits for the answer any more."""
+
+
+def custom_headers(headers: Headers) -> dict[str, str]:
+    """Return the caller's own headers by what follows the prefix, in lower case.
+
+    Raises `InvalidRequest` for too many, and `TooLarge` naming one that is too long.
+    """
+    found: dict[str, str] = {}
+    for name, value in headers.items():
+        short = name.lower().removeprefix(CUSTOM_PREFIX)
+        if short == name.lower() or not short:
+            continue
+        if len(value.encode("latin-1", "replace")) > LARGEST_CUSTOM_HEADER:
+            raise TooLarge(f"header {name}: {LARGEST_CUSTOM_HEADER} bytes at most")
+        found[short] = value
+    if len(found) > MOST_CUSTOM_HEADERS:
+        raise InvalidRequest(
+            f"headers: {len(found)} begin with {CUSTOM_PREFIX}; {MOST_CUSTOM_HEADERS} at most"
+        )
+    return found
+
+
+async def whole(run: Run, request: Request) -> InvokeOutcome:
+    """Return how a run ends; raises `CallerLeft`, and stops it, when nobody waits for that."""
+    return await _unless_left(request, _to_the_end(run))
+
+
+def left() -> Response:
+    """Return what is answered to nobody."""
+    return Response(status_code=_CALLER_LEFT)
+
+
+def headers_of(run: Run) -> dict[str, str]:
+    """Return the headers that an answer to an invocation has."""
+    return {SESSION_HEADER: run.execution.session_id, EXECUTION_HEADER: run.execution.id}
+
+
+async def stream(
+    run: Run,
+    request: Request,
+    *,
+    told: Callable[[AgentEvent], Answer],
+    done: Callable[[InvokeOutcome], Answer],
+    failed: Callable[[MemoryServerError, str], Answer],
+) -> Response:
+    """Return a run as server-sent events.
+
+    What fails before anything was told is raised, to be answered with its own status.
+    """
+    events = run.events()
+    try:
+        first = await _unless_left(request, anext(events, None))
+    except CallerLeft:
+        return left()
+
+    async def lines() -> AsyncIterator[str]:
+        if first is not None:
+            yield KEEP_ALIVE if isinstance(first, KeepAlive) else _line(told(first))
+        async with aclosing(events):
+            try:
+                async for event in events:
+                    yield KEEP_ALIVE if isinstance(event, KeepAlive) else _line(told(event))
+                yield _line(done(run.outcome()))
+            except MemoryServerError as error:
+                logger.warning(
+                    "request %s: the stream broke off: %s", request_id(request), error.code
+                )
+                yield _line(failed(error, request_id(request)))
+
+    return StreamingResponse(
+        lines(),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", **headers_of(run)},
+    )
+
+
+async def _to_the_end(run: Run) -> InvokeOutcome:
+    events: AsyncGenerator[AgentEvent | KeepAlive]
+    async with aclosing(run.events()) as events:
+        async for _ in events:
+            pass
+    return run.outcome()
+
+
+async def _unless_left(request: Request, work: Awaitable[T]) -> T:
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise CallerLeft
+        return working.result()
+    finally:
+        leaving.cancel()
+        working.cancel()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _line(frame: Answer) -> str:
+    return f"data: {frame.model_dump_json()}\n\n"

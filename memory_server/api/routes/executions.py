@@ -1,0 +1,80 @@
+"""What became of an invocation, and stopping one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from memory_server.agent_errors import ExecutionNotFound, NotSuspended
+from memory_server.api.dependencies import Caller
+from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.schemas.invoke import ExecutionDocument
+from memory_server.domain.account import AccountRole, PrincipalKind
+from memory_server.domain.limits import MAX_ID
+from memory_server.services.executions import Execution, Executions
+
+router = APIRouter(prefix="/projects/{project_id}/executions/{execution_id}", tags=["agent"])
+
+Workspace = Annotated[
+    str, Query(description="The workspace it was invoked in.", min_length=1, max_length=MAX_ID)
+]
+
+
+@router.get("")
+async def get_execution(
+    execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
+) -> ExecutionDocument:
+    """Return an execution as it stands. Executions are known until the server ends."""
+    return ExecutionDocument.of(_found(services.executions, caller, execution_id, workspace_id))
+
+
+@router.post("/cancel")
+async def cancel_execution(
+    execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
+) -> ExecutionDocument:
+    """Stop an execution; one that is over stays as it ended."""
+    found = _found(services.executions, caller, execution_id, workspace_id)
+    return ExecutionDocument.of(services.executions.cancel(found.id) or found)
+
+
+@router.post("/interrupt")
+async def interrupt_execution(
+    execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
+) -> ExecutionDocument:
+    """Refuse: agents here run to their end, or are cancelled."""
+    found = _found(services.executions, caller, execution_id, workspace_id)
+    raise NotSuspended(
+        f"execution {found.id} is {found.status} and cannot be interrupted to go on later: agents "
+        "here run to their end. Stop it with cancel"
+    )
+
+
+@router.post("/resume")
+async def resume_execution(
+    execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
+) -> ExecutionDocument:
+    """Refuse: nothing here is ever suspended."""
+    found = _found(services.executions, caller, execution_id, workspace_id)
+    raise NotSuspended(
+        f"execution {found.id} is {found.status}, not suspended: go on in its session with another "
+        "invocation"
+    )
+
+
+def _found(executions: Executions, caller: Caller, execution_id: str, workspace: str) -> Execution:
+    found = executions.find(execution_id)
+    here = (caller.project_id, workspace)
+    if found is None or (found.project_id, found.workspace) != here or not _may_see(caller, found):
+        raise ExecutionNotFound(
+            f"execution_id: no execution {execution_id!r} is known in this workspace; executions "
+            "are kept in memory, until the server ends"
+        )
+    return found
+
+
+def _may_see(caller: Caller, execution: Execution) -> bool:
+    """Whether it is the caller's own, or they own the project."""
+    principal = caller.principal
+    if principal.kind is PrincipalKind.OWNER or principal.role is AccountRole.PROJECT_OWNER:
+        return True
+    identity = execution.identity
+    return (principal.kind, principal.id) == (identity.kind, identity.invoker)

@@ -1,0 +1,1 @@
+"""The agents that an invocation can reach."""

@@ -1,0 +1,19 @@
+"""The agent of the user's own, if one was delivered."""
+
+from memory_server.ports.agent import Badges
+from memory_server.providers.agents.pool import ProcessAgent
+from memory_server.providers.agents.settings import read
+from memory_server.settings import Settings
+
+
+def build_agent(settings: Settings, *, badges: Badges) -> ProcessAgent | None:
+    """Return it, without starting anything; raises `InvalidProjectConfig`."""
+    if settings.agent_file is None:
+        return None
+    return ProcessAgent(
+        read(settings.agent_file),
+        badges=badges,
+        project_id=settings.project_id,
+        org_id=settings.org_id,
+        memory_url=settings.url,
+    )
