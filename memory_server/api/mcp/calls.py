@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -12,20 +12,17 @@ from memory_server.api.dependencies import Caller, Services
 from memory_server.api.mcp.tools import (
     CONTEXT_TOP_K,
     DEFAULT_TOP_K,
-    KINDS,
-    SPEAKERS,
     ToolName,
 )
 from memory_server.api.schemas.common import Body, Id, Query, Whole
+from memory_server.api.schemas.search import SearchType
 from memory_server.domain.budget import pack
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.limits import MAX_TOP_K
-from memory_server.domain.memory import MemoryType
 from memory_server.domain.policy import Right, check_right
 from memory_server.domain.ranking import drop_near_duplicates, merge_sources
 from memory_server.domain.turn import Role
-from memory_server.errors import InvalidRequest
 from memory_server.services.context import DEFAULT_SOURCES, ContextRequest
 from memory_server.services.search import SearchRequest
 from memory_server.services.turns import TurnInput
@@ -36,7 +33,8 @@ class RecordTurn(Body):
 
     user_id: Id
     session_id: Id
-    role: Role
+    role: Literal["user", "assistant", "system"]
+    """A tool's answer belongs to a call, which this tool cannot name."""
     content: str
 
 
@@ -59,7 +57,7 @@ class SearchMemories(Body):
 
     user_id: Id
     query: Query
-    type: MemoryType | None = None
+    type: SearchType | None = None
     top_k: Whole = Field(default=DEFAULT_TOP_K, ge=1, le=MAX_TOP_K)
     max_tokens: Whole | None = Field(default=None, ge=1)
 
@@ -87,14 +85,9 @@ async def call(
 
 async def _record(given: RecordTurn, caller: Caller, services: Services) -> ToolAnswer:
     check_right(caller.principal, Right.WRITE_MEMORY)
-    if given.role not in SPEAKERS:
-        raise InvalidRequest(
-            f"role: {given.role.value} turns answer a call, which this tool cannot name; record "
-            "them over HTTP"
-        )
     recorded = await services.recording.record(
         caller.owner(user_id=given.user_id),
-        TurnInput(session_id=given.session_id, role=given.role, content=given.content),
+        TurnInput(session_id=given.session_id, role=Role(given.role), content=given.content),
     )
     turn = recorded.turn
     document = {
@@ -137,11 +130,11 @@ async def _search(given: SearchMemories, caller: Caller, services: Services) -> 
         *(
             services.retrieval.search(
                 SearchRequest(
-                    scope=scope, source=Source(kind.value), query=given.query, top_k=given.top_k
+                    scope=scope, source=Source(kind), query=given.query, top_k=given.top_k
                 ),
                 question,
             )
-            for kind in ([given.type] if given.type else KINDS)
+            for kind in ([given.type] if given.type else get_args(SearchType))
         )
     )
     ranked = drop_near_duplicates(merge_sources(one.chunks for one in found))[: given.top_k]

@@ -20,7 +20,7 @@ DEFAULT_TOP_K = 10
 CONTEXT_TOP_K = 50
 
 SPEAKERS = (Role.USER, Role.ASSISTANT, Role.SYSTEM)
-"""Who may have said a turn. A tool's answer belongs to a call, which this tool cannot name."""
+"""Who may have said a turn."""
 KINDS = (MemoryType.SEMANTIC, MemoryType.EPISODIC, MemoryType.TAXONOMIC, MemoryType.PROCEDURAL)
 
 INSTRUCTIONS = (
