@@ -35,7 +35,7 @@ def build_embedder(
         case "local":
             return _local(config)
         case "voyage":
-            return HttpEmbedder(_voyage(config, key), timeouts=timeouts)
+            return HttpEmbedder(voyage_api(config, key), timeouts=timeouts)
         case "openai":
             return HttpEmbedder(_openai(config, key), timeouts=timeouts)
         case _:
@@ -60,7 +60,8 @@ def _local(config: EmbeddingConfig) -> Embedder:
     return LocalEmbedder(model)
 
 
-def _voyage(config: EmbeddingConfig, key: str | None) -> http_voyage.Voyage:
+def voyage_api(config: EmbeddingConfig, key: str | None) -> http_voyage.Voyage:
+    """Return where Voyage listens and what opens it."""
     return http_voyage.Voyage(
         space=EmbeddingSpace(model=config.model, dimension=config.dimension),
         key=key,

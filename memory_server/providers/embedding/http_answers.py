@@ -21,6 +21,7 @@ from memory_server.errors import (
 )
 from memory_server.providers.embedding.http_api import EmbeddingsApi
 from memory_server.providers.embedding.vectors import UNUSABLE_NUMBERS, unit
+from memory_server.providers.http_client import Access
 
 SAYS_TOO_LONG = re.compile(r"too (long|large|many)|length|tokens|exceed", re.IGNORECASE)
 REFUSALS = {400, 413, 422}
@@ -41,22 +42,26 @@ def outcomes(response: httpx.Response, api: EmbeddingsApi, count: int) -> Sequen
 
     Raises `RequestRefused` or the `ProviderError` that fits the answer.
     """
+    return [_outcome(numbers, api) for numbers in _ordered(document(response, api), api, count)]
+
+
+def document(response: httpx.Response, api: Access) -> Any:
+    """Return the JSON of an answer; raises `RequestRefused` or the `ProviderError` that fits."""
     if not response.is_success:
         raise _failure(response, api)
     try:
-        document = response.json()
+        return response.json()
     except ValueError as error:
         raise ProviderUnavailable(
             f"{api.provider} answered with something that is not JSON; is base_url right?"
         ) from error
-    return [_outcome(numbers, api) for numbers in _ordered(document, api, count)]
 
 
-def _ordered(document: Any, api: EmbeddingsApi, count: int) -> Sequence[Any]:
+def _ordered(answer: Any, api: EmbeddingsApi, count: int) -> Sequence[Any]:
     """Return the embeddings in the order of their `index`, each exactly once."""
     try:
-        by_index = {row["index"]: row["embedding"] for row in document["data"]}
-        complete = len(document["data"]) == count
+        by_index = {row["index"]: row["embedding"] for row in answer["data"]}
+        complete = len(answer["data"]) == count
         return [by_index[index] for index in range(count)] if complete else _incomplete(api, count)
     except (KeyError, TypeError) as error:
         raise InvalidAnswer(
@@ -87,7 +92,7 @@ def _outcome(numbers: Any, api: EmbeddingsApi) -> Vector | str:
     return UNUSABLE_NUMBERS if vector is None else vector
 
 
-def _failure(response: httpx.Response, api: EmbeddingsApi) -> Exception:
+def _failure(response: httpx.Response, api: Access) -> Exception:
     """Return the error for a status; the answer to a rejected key is not shown: it may quote it."""
     status = response.status_code
     if status in (401, 403):
@@ -122,12 +127,12 @@ def explanation(response: httpx.Response, key: str | None) -> str:
     return " ".join(said.split())[:SHOWN_CHARACTERS] or "no explanation"
 
 
-def _said(document: Any) -> str:
+def _said(found: Any) -> str:
     """Find the sentence in `{"error": {"message": …}}`, `{"error": …}`, `{"detail": …}`."""
-    while isinstance(document, dict):
-        known = [document[name] for name in ("error", "detail", "message") if document.get(name)]
-        document = known[0] if known else ""
-    return str(document)
+    while isinstance(found, dict):
+        known = [found[name] for name in ("error", "detail", "message") if found.get(name)]
+        found = known[0] if known else ""
+    return str(found)
 
 
 def retry_after(response: httpx.Response) -> float | None:

@@ -9,6 +9,7 @@ import httpx
 
 from memory_server.domain.embedding import EmbeddingSpace, Purpose
 from memory_server.errors import InvalidProjectConfig
+from memory_server.providers.http_client import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,43 +36,13 @@ class Timeouts:
         return self.query if purpose is Purpose.QUERY else self.documents
 
 
-class EmbeddingsApi(Protocol):
+class EmbeddingsApi(Access, Protocol):
     """One provider's `POST {base_url}/embeddings`."""
-
-    @property
-    @abstractmethod
-    def provider(self) -> str:
-        """Its name, for messages."""
-        ...
 
     @property
     @abstractmethod
     def space(self) -> EmbeddingSpace:
         """The space of its vectors."""
-        ...
-
-    @property
-    @abstractmethod
-    def base_url(self) -> str:
-        """Where it listens."""
-        ...
-
-    @property
-    @abstractmethod
-    def key(self) -> str | None:
-        """The secret that opens it."""
-        ...
-
-    @property
-    @abstractmethod
-    def key_name(self) -> str | None:
-        """What the secret is called; None if the API may be open to everyone."""
-        ...
-
-    @property
-    @abstractmethod
-    def key_hint(self) -> str:
-        """What to look at when the key is rejected."""
         ...
 
     @property
@@ -100,12 +71,6 @@ def checked_url(base_url: str) -> str:
     if url.scheme not in ("http", "https") or not url.host:
         raise _not_an_address("it needs http:// or https:// and a host")
     return base_url.rstrip("/")
-
-
-def embeddings_url(base_url: str) -> httpx.URL:
-    """Return where to post: below the address's path, with the address's query."""
-    url = httpx.URL(base_url)
-    return url.copy_with(path=url.path.rstrip("/") + "/embeddings")
 
 
 def _not_an_address(why: str) -> InvalidProjectConfig:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from memory_server.domain.embedding import EmbeddingSpace, Purpose
 from memory_server.providers.embedding import model_files
@@ -71,13 +71,28 @@ class BgeSmall(LocalModel[Sequence[int]]):
         return [(self._start, *window, self._end) for window in windows(ids)]
 
     def numbers(self, piece: Sequence[int], purpose: Purpose) -> ArrayLike:
+        numbers: ArrayLike = self._hidden(piece)[0]
+        return numbers
+
+    def words(self, text: str, *, limit: int) -> tuple[Sequence[str], NDArray[np.float32]]:
+        """Return the first pieces of words and what each means where it stands.
+
+        Vectors have shape (pieces, dimension) and unit length; there are at most `limit`.
+        """
+        ids = token_ids(self._tokenizer, text)[: min(limit, WINDOW)]
+        hidden = self._hidden((self._start, *ids, self._end))[1:-1]
+        lengths = np.maximum(np.linalg.norm(hidden, axis=1, keepdims=True), np.float32(1e-12))
+        pieces = [str(self._tokenizer.id_to_token(id_)) for id_ in ids]
+        return pieces, np.asarray(hidden / lengths, np.float32)
+
+    def _hidden(self, piece: Sequence[int]) -> NDArray[np.float32]:
         ids = np.array([piece], dtype=np.int64)
         inputs = {
             "input_ids": ids,
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        hidden: ArrayLike = self._session.run(None, inputs)[0][0, 0]
+        hidden: NDArray[np.float32] = self._session.run(None, inputs)[0][0]
         return hidden
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from memory_server.providers.embedding.http_api import embeddings_url
+from memory_server.providers.http_client import endpoint
 
 
 @pytest.mark.parametrize(
@@ -14,4 +14,4 @@ from memory_server.providers.embedding.http_api import embeddings_url
     ],
 )
 def test_embeddings_lie_below_the_address(base_url: str, posted_to: str) -> None:
-    assert str(embeddings_url(base_url)) == posted_to
+    assert str(endpoint(base_url, "embeddings")) == posted_to

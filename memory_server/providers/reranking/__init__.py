@@ -1,0 +1,1 @@
+"""Models that put finds into a better order, one file per provider."""
