@@ -8,10 +8,10 @@ import pytest
 
 from memory_server.app import create_app
 from memory_server.bootstrap import Application, join
+from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.custom_type import NOT_ENABLED, UNKNOWN
-from memory_server.domain.memory import MemoryType
-from memory_server.domain.scope import Scope
-from memory_server.ports.memories import MemoryQuery
+from memory_server.services.executions import MemoryIdentity
+from memory_server.services.service_accounts import NewAccount
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import PROJECT, an_application
 
@@ -24,6 +24,7 @@ DECLARED = [
     },
     {"name": "note", "collection": "notes"},
 ]
+FAMILIES = ["/api/v1/memory", "/api/v1/projects/shop/memory", "/api/v1"]
 CALLS = [("{}", {"content": "c"}), ("{}/retrieve", {"query": "q"})]
 
 
@@ -50,6 +51,14 @@ async def found(
     assert answer.status_code == 200, answer.text
     assert answer.json()["count"] == len(answer.json()["results"])
     return list(answer.json()["results"])
+
+
+async def an_account(application: Application, role: AccountRole) -> tuple[dict[str, str], str]:
+    """Make a service account, and return its headers and its id."""
+    accounts = application.service_accounts
+    made = await accounts.create(PROJECT, NewAccount(name="bot", role=role))
+    token = await accounts.issue_token(made.account.client_id, made.client_secret)
+    return {"Authorization": f"Bearer {token}"}, made.account.client_id
 
 
 def test_the_phrases_are_those_that_clients_look_for() -> None:
@@ -180,3 +189,113 @@ async def test_the_number_of_results_has_bounds(client: httpx.AsyncClient, top_k
 
     assert answer.status_code == 422
     assert "1" in answer.json()["error"] or "100" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("prefix", FAMILIES)
+async def test_every_route_family_serves_records(
+    client: httpx.AsyncClient, owner: dict[str, str], prefix: str
+) -> None:
+    saved = await client.post(f"{prefix}/types/ticket", json={"content": "a pump"}, headers=owner)
+    path = f"{prefix}/types/ticket/retrieve"
+    answer = await client.post(path, json={"query": "pump"}, headers=owner)
+
+    assert (saved.status_code, answer.status_code) == (201, 200)
+    assert [one["id"] for one in answer.json()["results"]] == [saved.json()["id"]]
+
+
+async def test_no_body_names_the_owner_of_a_record(client: httpx.AsyncClient) -> None:
+    named = {"user_id": "ana", "agent_id": "liar", "visibility": "org", "project_id": "bank"}
+    await save(client, "the pump leaks", **named)
+
+    (record,) = await found(client, user_id="bob")
+
+    assert (record["user_id"], record["agent_id"]) == (None, None)
+
+
+@pytest.mark.parametrize("header", ["X-Agent-Engine-Agent-Id", "X-Agentic-Agent-Id"])
+async def test_the_agent_of_a_record_is_the_headers_and_does_not_hide_it(
+    client: httpx.AsyncClient, header: str
+) -> None:
+    await save(client, "the pump leaks", headers={header: "planner"})
+
+    assert [one["agent_id"] for one in await found(client)] == ["planner"]
+
+
+async def test_a_service_account_has_records_of_its_own(
+    client: httpx.AsyncClient, application: Application
+) -> None:
+    headers, client_id = await an_account(application, AccountRole.AGENT_DEVELOPER)
+    await save(client, "nobody's pump")
+    await save(client, "the account's pump", headers=headers, user_id="ana")
+
+    own = await found(client, headers=headers)
+
+    assert [(one["content"], one["user_id"]) for one in own] == [("the account's pump", client_id)]
+    assert [one["content"] for one in await found(client)] == ["nobody's pump"]
+
+
+async def test_who_may_only_read_finds_records_and_saves_none(
+    client: httpx.AsyncClient, application: Application
+) -> None:
+    headers, _ = await an_account(application, AccountRole.PROJECT_READ_ONLY)
+
+    assert (await save(client, "c", headers=headers)).status_code == 403
+    assert await found(client, headers=headers) == []
+
+
+@pytest.mark.parametrize("header", ["X-Agent-Engine-Execution-Id", "X-Agentic-Execution-Id"])
+async def test_inside_an_execution_records_are_its_users(
+    client: httpx.AsyncClient, application: Application, header: str
+) -> None:
+    identity = MemoryIdentity(kind=PrincipalKind.PERSON, user_id="ana")
+    execution = application.executions.begin(
+        project_id=PROJECT, identity=identity, session_id="s", workspace="local"
+    )
+    await save(client, "nobody's pump")
+    await save(client, "ana's pump", headers={header: execution.id})
+
+    inside = await found(client, headers={header: execution.id})
+
+    assert [(one["content"], one["user_id"]) for one in inside] == [("ana's pump", "ana")]
+
+
+@pytest.mark.parametrize(("path", "body"), CALLS)
+async def test_inside_an_unknown_execution_it_is_not_known_whose_records_are_meant(
+    client: httpx.AsyncClient, path: str, body: dict[str, str]
+) -> None:
+    answer = await client.post(
+        f"{TYPES}/{path.format('ticket')}",
+        json=body,
+        headers={"X-Agent-Engine-Execution-Id": "unknown"},
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "IDENTITY_MISSING")
+
+
+async def test_records_are_shown_and_counted_by_their_type(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await save(client, "the pump leaks", tags={"plant": "north"})
+    await client.post("/api/v1/memory/semantic", json={"label": "l", "text": "t"})
+
+    answer = await client.get("/api/v1/admin/memories?type=ticket", headers=owner)
+
+    assert answer.json()["counts"] == {"semantic": 1, "ticket": 1}
+    (record,) = answer.json()["memories"]
+    assert (record["type"], record["tags"]) == ("ticket", {"plant": "north"})
+    none = await client.get("/api/v1/admin/memories?type=tickets", headers=owner)
+    assert (none.status_code, none.json()["code"]) == (400, "INVALID_REQUEST")
+
+
+async def test_contexts_are_not_built_from_records(client: httpx.AsyncClient) -> None:
+    await save(client, "the pump leaks")
+    context = {"query": "the pump leaks", "enabled_sources": ["custom"]}
+    sources = {"query": "the pump leaks", "sources": [{"source": "custom"}]}
+
+    for path, body in (("context", context), ("retrieval/context-from-sources", sources)):
+        answer = await client.post(f"/api/v1/memory/{path}", json=body)
+        assert answer.status_code == 422
+        assert "one of stm, semantic" in answer.json()["error"]
+    search = {"query": "the pump leaks", "type": "custom"}
+    assert (await client.post("/api/v1/memory/search", json=search)).status_code == 422
+    assert (await client.post("/api/v1/retrieval/custom", json=search)).status_code == 404
