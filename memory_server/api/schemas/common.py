@@ -123,8 +123,14 @@ class Body(BaseModel):
             if name not in needed:
                 shape["properties"][name] = _or_unset(field)
             elif field.get("type") == "string" and name not in cls.takes_blank:
-                field["pattern"] = r"\S"
+                shape["properties"][name] = _not_blank(field)
         return schema
+
+
+def _not_blank(field: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a text that has to be more than blank."""
+    said = r"\S"
+    return field | ({"allOf": [{"pattern": said}]} if "pattern" in field else {"pattern": said})
 
 
 def _or_unset(field: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from memory_server.api.schemas.common import (
 from memory_server.domain.turn import Role
 from memory_server.services.turns import Recorded, TurnInput
 
+MAX_TOKENS = 2**53
+"""The largest whole number that every JSON reader keeps exact."""
+
 
 class TurnBody(Body):
     """One turn of a conversation, as it was said."""
@@ -32,7 +35,7 @@ class TurnBody(Body):
     tool_name: str | None = None
     is_error: Flag = False
     model_name: str | None = None
-    tokens: Annotated[int, Field(ge=0, lt=2**63), ONLY_NUMBERS] | None = None
+    tokens: Annotated[int, Field(ge=0, le=MAX_TOKENS), ONLY_NUMBERS] | None = None
     stop_reason: str | None = None
     metadata: JsonObject = Field(default_factory=dict)
 
