@@ -55,7 +55,8 @@ def check_right(principal: Principal, right: Right) -> None:
             return
         case PrincipalKind.ANONYMOUS:
             raise NotAuthenticated(
-                f"{right.value} needs a bearer token: the owner token{_holders(right)}"
+                f"{right.value} needs a bearer token in the Authorization header: the owner "
+                f"token{_holders(right)}"
             )
         case PrincipalKind.SERVICE_ACCOUNT if right in _ONLY_PEOPLE:
             raise Forbidden(
@@ -74,6 +75,8 @@ def _needed(right: Right) -> str:
 
 
 def _holders(right: Right) -> str:
+    if _ROLES[right] == frozenset(AccountRole):
+        return " or any other of this server"
     roles = " or ".join(role.value for role in AccountRole if role in _ROLES[right])
     return f" or that of somebody with the role {roles}" if roles else ""
 

@@ -32,21 +32,14 @@ class ProjectKeeping:
         self._projects = projects
         self._clock = clock
         self._own = own
-        # One server has the store to itself, and all changes of projects pass here: what was
-        # read once is right until it is changed. Every request asks for its project.
-        self._known: dict[str, Project] = {}
 
     async def get(self, project_id: str) -> Project:
         """Return one project, or raise `ProjectNotFound`."""
-        known = self._known.get(project_id)
-        if known is not None:
-            return known
         found = await self._projects.find(project_id)
         if found is None and project_id == self._own:
             found = await self._begin()
         if found is None:
             raise ProjectNotFound(f"this server holds no project {project_id!r}")
-        self._known[project_id] = found
         return found
 
     async def list(self) -> Sequence[Project]:
@@ -90,7 +83,6 @@ class ProjectKeeping:
             given["name"] = _checked(given["name"])
         later = max(self._clock.now(), stored.updated_at + _TICK)
         project = replace(stored, **given, updated_at=later)
-        self._known.pop(project_id, None)
         await self._projects.put(project, expected_updated_at=stored.updated_at)
         return project
 
@@ -105,7 +97,6 @@ class ProjectKeeping:
                 f"project {project_id!r} is the one this server was started for: it goes with "
                 "the server's data"
             )
-        self._known.pop(project_id, None)
         await self._projects.remove(project_id)
 
     async def _begin(self) -> Project:

@@ -1,16 +1,24 @@
 """Members of a project on the wire."""
 
+from typing import Annotated
 
-from memory_server.api.schemas.common import Answer, Body, Flag, Id
+from pydantic import Field
+
+from memory_server.api.schemas.common import Answer, Body, Flag
 from memory_server.domain.account import AccountRole
+from memory_server.domain.limits import MAX_ID
 from memory_server.domain.member import Member
 from memory_server.services.members import NewPassword
+
+_NO = r"\s/\\?#%\x00-\x1f\x7f"
+UserName = Annotated[str, Field(max_length=MAX_ID, pattern=rf"^[^.{_NO}][^{_NO}]*$")]
+"""A user id that can stand in a path."""
 
 
 class MemberBody(Body):
     """Somebody who is to be a member."""
 
-    user_id: Id
+    user_id: UserName
     """The user name, and whose memory it is."""
     role: AccountRole
 

@@ -1,7 +1,7 @@
 """Projects in SQLite."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,19 +20,32 @@ _TRACES = ("delete_sessions", "delete_jobs", "delete_job_owners")
 
 
 class SqliteProjects(Projects):
-    """Projects by id."""
+    """Projects by id. What was read is remembered: every request asks for its project.
+
+    This process has the file to itself, and whatever changes a project passes here.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._known: dict[str, Project] = {}
+        self._changes = 0
 
     async def add(self, project: Project) -> None:
-        await self._database.write(lambda db: _add(db, project))
+        await self._change(lambda db: _add(db, project))
 
     async def adopt(self, project: Project) -> None:
-        await self._database.write(lambda db: _adopt(db, project))
+        await self._change(lambda db: _adopt(db, project))
 
     async def find(self, project_id: str) -> Project | None:
-        return await self._database.read(lambda db: _find(db, project_id))
+        known = self._known.get(project_id)
+        if known is not None:
+            return known
+        changes = self._changes
+        found = await self._database.read(lambda db: _find(db, project_id))
+        # What was changed while it was read may be read as it was before.
+        if found is not None and changes == self._changes:
+            self._known[project_id] = found
+        return found
 
     async def list(self) -> Sequence[Project]:
         return await self._database.read(
@@ -40,10 +53,22 @@ class SqliteProjects(Projects):
         )
 
     async def put(self, project: Project, *, expected_updated_at: datetime) -> None:
-        await self._database.write(lambda db: _put(db, project, expected_updated_at))
+        await self._change(lambda db: _put(db, project, expected_updated_at))
 
     async def remove(self, project_id: str) -> None:
-        await self._database.write(lambda db: _remove(db, project_id))
+        await self._change(lambda db: _remove(db, project_id))
+
+    def forget(self) -> None:
+        """Forget what was read."""
+        self._changes += 1
+        self._known.clear()
+
+    async def _change(self, operation: Callable[[sqlite3.Connection], None]) -> None:
+        self.forget()
+        try:
+            await self._database.write(operation)
+        finally:
+            self.forget()
 
 
 def _add(connection: sqlite3.Connection, project: Project) -> None:
@@ -97,7 +122,7 @@ def _check_empty(connection: sqlite3.Connection, project_id: str) -> None:
     (held,) = connection.execute(SQL["held"], {"id": project_id}).fetchone()
     if held is not None:
         raise ProjectNotEmpty(
-            f"project {project_id!r} still holds {held}: erase what its users have, then try again"
+            f"project {project_id!r} still holds {held}: erase what its users have first"
         )
 
 

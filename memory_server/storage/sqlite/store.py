@@ -91,6 +91,7 @@ class SqliteStore(Store):
     async def close(self) -> None:
         await self._database.close()
         self._search.forget()
+        self._projects.forget()
         self._heartbeat.forget()
 
     async def ping(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.account import AccountRole
 from memory_server.domain.candidate import Candidate, Conversation, Extraction
 from memory_server.domain.memory import Claim, EventTime, Fact, MemoryType
 from memory_server.domain.scope import Scope
@@ -13,12 +14,16 @@ from memory_server.errors import ProviderError
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.services.members import MemberKeeping
+from memory_server.services.service_accounts import IssuedSecret, NewAccount, ServiceAccounts
+from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnInput, TurnRecording
 from memory_server.storage.sqlite.store import SqliteStore
 from tests.clock import CountingIds, ManualClock
 
 ANA = Scope(project_id="p", user_id="ana")
 BOB = Scope(project_id="p", user_id="bob")
+OWNER_TOKEN = "the-owner-token"
 
 
 class ScriptedExtractor(Extractor):
@@ -52,6 +57,30 @@ async def store(clock: ManualClock) -> AsyncIterator[Store]:
     await store.open()
     yield store
     await store.close()
+
+
+@pytest.fixture
+def tokens(clock: ManualClock) -> Tokens:
+    return Tokens(clock=clock, owner_token=OWNER_TOKEN)
+
+
+@pytest.fixture
+def accounts(store: Store, clock: ManualClock, tokens: Tokens) -> ServiceAccounts:
+    return ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens)
+
+
+@pytest.fixture
+async def issued(accounts: ServiceAccounts) -> IssuedSecret:
+    return await accounts.create("p", NewAccount(name="bot", role=AccountRole.PROJECT_OWNER))
+
+
+@pytest.fixture
+def members(store: Store, clock: ManualClock, tokens: Tokens) -> MemberKeeping:
+    return MemberKeeping(members=store.members, clock=clock, tokens=tokens)
+
+
+async def token_of(accounts: ServiceAccounts, issued: IssuedSecret) -> str:
+    return await accounts.issue_token(issued.account.client_id, issued.client_secret)
 
 
 @pytest.fixture

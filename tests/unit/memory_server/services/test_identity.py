@@ -1,41 +1,18 @@
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from memory_server.domain.account import AccountRole, PrincipalKind, ServiceAccount
-from memory_server.errors import (
-    AccountNotFound,
-    DuplicateName,
-    Forbidden,
-    InvalidRequest,
-    NotAuthenticated,
-    TokenExpired,
-    VersionConflict,
-)
-from memory_server.ports.accounts import Accounts
+from memory_server.domain.account import AccountRole, PrincipalKind
+from memory_server.errors import Forbidden, NotAuthenticated, TokenExpired
+from memory_server.ports.agent import Badge
 from memory_server.ports.store import Store
-from memory_server.services.identity import Identity, IssuedSecret, NewAccount
-from tests.clock import ManualClock
-
-OWNER_TOKEN = "the-owner-token"
-
-
-@pytest.fixture
-def identity(store: Store, clock: ManualClock) -> Identity:
-    return Identity(accounts=store.accounts, clock=clock, owner_token=OWNER_TOKEN)
-
-
-@pytest.fixture
-async def issued(identity: Identity) -> IssuedSecret:
-    return await identity.create_account(
-        "p", NewAccount(name="bot", role=AccountRole.PROJECT_OWNER)
-    )
-
-
-async def token_of(identity: Identity, issued: IssuedSecret) -> str:
-    return await identity.issue_token(issued.account.client_id, issued.client_secret)
+from memory_server.services.executions import ExecutionStatus, Executions, MemoryIdentity
+from memory_server.services.identity import Identity
+from memory_server.services.members import MemberKeeping
+from memory_server.services.service_accounts import IssuedSecret, NewAccount, ServiceAccounts
+from memory_server.services.tokens import Claims, Tokens
+from tests.clock import CountingIds, ManualClock
+from tests.unit.memory_server.services.conftest import OWNER_TOKEN, token_of
 
 
 async def test_owner_token_is_the_owners(identity: Identity) -> None:
@@ -51,28 +28,21 @@ async def test_other_tokens_are_refused(identity: Identity, bearer: str) -> None
 
 
 async def test_client_credentials_give_a_token_of_the_account(
-    identity: Identity, issued: IssuedSecret
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret
 ) -> None:
-    principal = await identity.authenticate(await token_of(identity, issued), project_id="p")
+    principal = await identity.authenticate(await token_of(accounts, issued), project_id="p")
 
-    assert (principal.kind, principal.id) == (
+    assert (principal.kind, principal.id, principal.role) == (
         PrincipalKind.SERVICE_ACCOUNT,
         issued.account.client_id,
+        AccountRole.PROJECT_OWNER,
     )
 
 
-async def test_wrong_secret_and_unknown_client_fail_alike(
-    identity: Identity, issued: IssuedSecret
-) -> None:
-    for client, secret in ((issued.account.client_id, "wrong"), ("ae_sa_id_none", "wrong")):
-        with pytest.raises(NotAuthenticated, match="client id or the client secret"):
-            await identity.issue_token(client, secret)
-
-
 async def test_token_ends_after_an_hour(
-    identity: Identity, issued: IssuedSecret, clock: ManualClock
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret, clock: ManualClock
 ) -> None:
-    token = await token_of(identity, issued)
+    token = await token_of(accounts, issued)
     clock.advance(by=timedelta(minutes=59))
     await identity.authenticate(token)
     clock.advance(by=timedelta(minutes=1))
@@ -81,61 +51,51 @@ async def test_token_ends_after_an_hour(
         await identity.authenticate(token)
 
 
-async def test_token_is_good_for_its_project_only(identity: Identity, issued: IssuedSecret) -> None:
-    token = await token_of(identity, issued)
+async def test_token_is_good_for_its_project_only(
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret
+) -> None:
+    token = await token_of(accounts, issued)
 
-    with pytest.raises(Forbidden):
+    with pytest.raises(Forbidden, match="'p' and may not use 'another'"):
         await identity.authenticate(token, project_id="another")
 
 
-async def test_deleted_account_is_refused_on_the_next_request(
-    identity: Identity, issued: IssuedSecret
+async def test_token_of_the_organization_opens_no_project(
+    identity: Identity, accounts: ServiceAccounts
 ) -> None:
-    token = await token_of(identity, issued)
-    await identity.delete_account("p", issued.account.client_id)
+    new = NewAccount(name="bot", role=AccountRole.ORG_GROUP_CREATOR)
+    token = await token_of(accounts, await accounts.create(None, new))
+
+    assert (await identity.authenticate(token)).role is AccountRole.ORG_GROUP_CREATOR
+    with pytest.raises(Forbidden, match="organization"):
+        await identity.authenticate(token, project_id="p")
+
+
+async def test_deleted_account_is_refused_on_the_next_request(
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret
+) -> None:
+    token = await token_of(accounts, issued)
+    await accounts.delete("p", issued.account.client_id)
 
     with pytest.raises(NotAuthenticated):
         await identity.authenticate(token)
 
 
-async def test_secret_is_kept_only_as_a_salted_hash(issued: IssuedSecret) -> None:
-    assert issued.client_secret not in repr(issued.account)
-
-
-async def test_secret_expires(identity: Identity, issued: IssuedSecret, clock: ManualClock) -> None:
-    clock.advance(by=timedelta(hours=2161))
-
-    with pytest.raises(NotAuthenticated):
-        await token_of(identity, issued)
-
-
-async def test_former_secret_stays_valid_through_its_grace(
-    identity: Identity, issued: IssuedSecret, clock: ManualClock
+async def test_account_that_is_not_active_any_more_is_refused_on_the_next_request(
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret
 ) -> None:
-    rotated = await identity.rotate_secret("p", issued.account.client_id)
-    await token_of(identity, issued)
-    await token_of(identity, rotated)
+    token = await token_of(accounts, issued)
+    await accounts.change("p", issued.account.client_id, is_active=False)
 
-    clock.advance(by=timedelta(days=7, seconds=1))
-
-    await token_of(identity, rotated)
     with pytest.raises(NotAuthenticated):
-        await token_of(identity, issued)
+        await identity.authenticate(token)
 
 
-async def test_rotating_again_ends_the_grace_at_once(
-    identity: Identity, issued: IssuedSecret
+async def test_address_must_be_on_the_list(
+    identity: Identity, accounts: ServiceAccounts, issued: IssuedSecret
 ) -> None:
-    await identity.rotate_secret("p", issued.account.client_id)
-    await identity.rotate_secret("p", issued.account.client_id)
-
-    with pytest.raises(NotAuthenticated):
-        await token_of(identity, issued)
-
-
-async def test_address_must_be_on_the_list(identity: Identity, issued: IssuedSecret) -> None:
-    await identity.set_ip_access_list("p", issued.account.client_id, ["10.0.0.0/8"])
-    token = await token_of(identity, issued)
+    await accounts.set_ip_access_list("p", issued.account.client_id, ["10.0.0.0/8"])
+    token = await token_of(accounts, issued)
 
     await identity.authenticate(token, address="10.1.2.3")
     for address in ("127.0.0.1", None, "nonsense"):
@@ -157,10 +117,15 @@ async def test_address_must_be_on_the_list(identity: Identity, issued: IssuedSec
     ],
 )
 async def test_address_wrapped_for_a_socket_of_both_families_is_the_same_address(
-    identity: Identity, issued: IssuedSecret, listed: str, address: str, allowed: bool
+    identity: Identity,
+    accounts: ServiceAccounts,
+    issued: IssuedSecret,
+    listed: str,
+    address: str,
+    allowed: bool,
 ) -> None:
-    await identity.set_ip_access_list("p", issued.account.client_id, [listed])
-    token = await token_of(identity, issued)
+    await accounts.set_ip_access_list("p", issued.account.client_id, [listed])
+    token = await token_of(accounts, issued)
 
     refused = False
     try:
@@ -171,116 +136,80 @@ async def test_address_wrapped_for_a_socket_of_both_families_is_the_same_address
     assert refused is not allowed
 
 
-class Overtaken(Identity):
-    """An identity whose change is overtaken by another one, each time it is about to be stored."""
-
-    def __init__(self, other: Identity, store: Store, clock: ManualClock, times: int) -> None:
-        super().__init__(accounts=store.accounts, clock=clock, owner_token=OWNER_TOKEN)
-        self._other = other
-        self._times = times
-
-    async def account(self, project_id: str, client_id: str) -> ServiceAccount:
-        account = await super().account(project_id, client_id)
-        if self._times:
-            self._times -= 1
-            await self._other.set_ip_access_list(project_id, client_id, ["10.0.0.0/8"])
-        return account
-
-
-async def test_rotation_does_not_undo_what_changed_meanwhile(
-    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
-) -> None:
-    overtaken = Overtaken(identity, store, clock, times=2)
-
-    rotated = await overtaken.rotate_secret("p", issued.account.client_id)
-
-    account = await identity.account("p", issued.account.client_id)
-    assert account.ip_access_list == ("10.0.0.0/8",)
-    assert account == rotated.account
-    await token_of(identity, rotated)
-
-
-async def test_change_that_is_overtaken_again_and_again_gives_up(
-    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
-) -> None:
-    overtaken = Overtaken(identity, store, clock, times=100)
-
-    with pytest.raises(VersionConflict):
-        await overtaken.rotate_secret("p", issued.account.client_id)
-
-
-class LatePut(Accounts):
-    """Lets the account change between being read and the note that it was used."""
-
-    def __init__(self, accounts: Accounts, between: Callable[[], Awaitable[object]]) -> None:
-        self._accounts = accounts
-        self._between = between
-
-    async def add(self, account: ServiceAccount) -> None:
-        await self._accounts.add(account)
-
-    async def find(self, client_id: str) -> ServiceAccount | None:
-        found = await self._accounts.find(client_id)
-        await self._between()
-        return found
-
-    async def list(self, project_id: str) -> Sequence[ServiceAccount]:
-        return await self._accounts.list(project_id)
-
-    async def put(self, account: ServiceAccount, *, expected_updated_at: datetime) -> None:
-        await self._accounts.put(account, expected_updated_at=expected_updated_at)
-
-    async def touch(self, client_id: str, at: datetime) -> None:
-        await self._accounts.touch(client_id, at)
-
-    async def delete(self, client_id: str) -> None:
-        await self._accounts.delete(client_id)
-
-
-async def test_asking_for_a_token_does_not_undo_a_rotation(
-    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
-) -> None:
-    rotated: list[IssuedSecret] = []
-
-    async def rotate() -> None:
-        rotated.append(await identity.rotate_secret("p", issued.account.client_id))
-
-    accounts = LatePut(store.accounts, rotate)
-    late = Identity(accounts=accounts, clock=clock, owner_token=OWNER_TOKEN)
-    await token_of(late, issued)
-
-    await token_of(identity, rotated[0])
-    assert (await identity.account("p", issued.account.client_id)).last_used_at == clock.now()
-
-
-@pytest.mark.parametrize(
-    "changes", [{"name": " "}, {"secret_hours": 0}, {"ip_access_list": ("nowhere",)}]
-)
-async def test_incomplete_account_is_refused(
-    identity: Identity, changes: dict[str, object]
-) -> None:
-    new = replace(NewAccount(name="n", role=AccountRole.AGENT_DEVELOPER), **changes)  # type: ignore[arg-type]
-
-    with pytest.raises(InvalidRequest):
-        await identity.create_account("p", new)
-
-
-async def test_names_are_unique_in_a_project(identity: Identity, issued: IssuedSecret) -> None:
-    with pytest.raises(DuplicateName):
-        await identity.create_account("p", NewAccount(name="bot", role=AccountRole.PROJECT_OWNER))
-
-
-async def test_account_of_another_project_is_not_found(
-    identity: Identity, issued: IssuedSecret
-) -> None:
-    with pytest.raises(AccountNotFound):
-        await identity.account("another", issued.account.client_id)
-
-
 async def test_token_signed_by_another_owner_is_refused(
-    identity: Identity, issued: IssuedSecret, store: Store, clock: ManualClock
+    store: Store, clock: ManualClock, accounts: ServiceAccounts, issued: IssuedSecret
 ) -> None:
-    other = Identity(accounts=store.accounts, clock=clock, owner_token="another")
+    other = Identity(
+        accounts=store.accounts,
+        members=store.members,
+        tokens=Tokens(clock=clock, owner_token="another"),
+        owner_token="another",
+    )
 
     with pytest.raises(NotAuthenticated):
-        await other.authenticate(await token_of(identity, issued))
+        await other.authenticate(await token_of(accounts, issued))
+
+
+async def test_a_person_is_who_they_are_in_their_project(
+    identity: Identity, members: MemberKeeping
+) -> None:
+    made = await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+    logged_in = await members.log_in("ana", made.password, project_id="p", address=None)
+
+    principal = await identity.authenticate(logged_in.access_token, project_id="p")
+
+    assert (principal.kind, principal.id, principal.project_id, principal.role) == (
+        PrincipalKind.PERSON,
+        "ana",
+        "p",
+        AccountRole.AGENT_DEVELOPER,
+    )
+
+
+@pytest.mark.parametrize(("subject", "project"), [("bob", "p"), ("ana", "another")])
+async def test_a_login_is_nobody_elses(
+    identity: Identity, members: MemberKeeping, tokens: Tokens, subject: str, project: str
+) -> None:
+    made = await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+    logged_in = await members.log_in("ana", made.password, project_id="p", address=None)
+    login_id = tokens.read(logged_in.access_token).login_id
+    claims = Claims(
+        kind=PrincipalKind.PERSON, subject=subject, project_id=project, login_id=login_id
+    )
+
+    with pytest.raises(NotAuthenticated):
+        await identity.authenticate(tokens.issue(claims))
+
+
+async def test_an_agents_process_is_whose_execution_it_works_on_and_nobody_between_two(
+    identity: Identity, executions: Executions
+) -> None:
+    executions.admit(badge := Badge())
+    whose = MemoryIdentity(kind=PrincipalKind.OWNER, user_id="ana")
+    execution = executions.begin(
+        project_id="p", identity=whose, session_id="s", workspace="default"
+    )
+    badge.execution_id = execution.id
+
+    principal = await identity.authenticate(badge.token, project_id="p")
+    executions.finish(execution.id, ExecutionStatus.COMPLETED)
+
+    assert (principal.kind, principal.id) == (PrincipalKind.EXECUTION, "ana")
+    with pytest.raises(NotAuthenticated, match="only while"):
+        await identity.authenticate(badge.token, project_id="p")
+
+
+@pytest.fixture
+def executions(clock: ManualClock, ids: CountingIds) -> Executions:
+    return Executions(clock=clock, ids=ids)
+
+
+@pytest.fixture
+def identity(store: Store, tokens: Tokens, executions: Executions) -> Identity:
+    return Identity(
+        accounts=store.accounts,
+        members=store.members,
+        tokens=tokens,
+        owner_token=OWNER_TOKEN,
+        executions=executions,
+    )
