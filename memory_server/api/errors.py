@@ -7,6 +7,7 @@ because clients of different ages read one or the other. Answers to invalid inpu
 
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,8 @@ from memory_server.agent_errors import AgentBusy, AgentError, AgentTimedOut, Age
 from memory_server.deployment_errors import RollFailed
 from memory_server.domain.characters import whole
 from memory_server.domain.retry import bounded_wait
-from memory_server.errors import MemoryServerError
+from memory_server.errors import InvalidProjectConfig, MemoryServerError
+from memory_server.project_config import Problem
 
 logger = logging.getLogger(__name__)
 
@@ -116,8 +118,22 @@ def of_memory_server(request: Request, error: MemoryServerError) -> JSONResponse
     if status >= 500:
         level = logging.WARNING if error.retryable else logging.ERROR
         logger.log(level, "request %s: %s: %s", request_id(request), error.code, message)
-    more = {name: error.details[name] for name in ("problems",) if name in error.details}
+    problems = error.details.get("problems", ())
+    more: dict[str, Any] = {"problems": [*map(str, problems)]} if problems else {}
+    if isinstance(error, InvalidProjectConfig):
+        more["errors"] = [*map(_misconfigured, problems)]
     return envelope(request, status, error.code, message, headers=_headers(status, error), **more)
+
+
+def _misconfigured(problem: Any) -> dict[str, Any]:
+    """Return a problem of a configuration as one of a body; those of providers have no path."""
+    if not isinstance(problem, Problem):
+        return {"loc": ["body"], "msg": str(problem)}
+    steps = re.findall(r"[^.\[\]]+", problem.path)
+    return {
+        "loc": ["body", *(int(step) if step.isdecimal() else step for step in steps)],
+        "msg": problem.message,
+    }
 
 
 def _headers(status: int, error: MemoryServerError) -> dict[str, str]:

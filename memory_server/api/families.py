@@ -6,6 +6,7 @@ from memory_server.api import description
 from memory_server.api.routes import (
     admin,
     auth,
+    configuration,
     context,
     custom_types,
     episodic,
@@ -20,6 +21,7 @@ from memory_server.api.routes import (
     projects,
     queue,
     search,
+    secrets,
     semantic,
     service_accounts,
     taxonomic,
@@ -49,6 +51,8 @@ MEMORY_ROUTERS = (
 )
 OTHER_ROUTERS = (
     admin.router,
+    configuration.router,
+    secrets.router,
     auth.router,
     projects.router,
     members.router,
@@ -66,6 +70,7 @@ def mount(app: FastAPI) -> None:
     app.include_router(local_invoke.router)
     for router in OTHER_ROUTERS:
         app.include_router(router, prefix=API)
+    app.include_router(admin.router, prefix=f"{API}/projects/{{project_id}}")
     for prefix in FAMILIES:
         for router in MEMORY_ROUTERS:
             app.include_router(router, prefix=prefix)

@@ -1,0 +1,73 @@
+"""Configuring the server over HTTP: store, apply, look."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+
+from memory_server.api.dependencies import Caller, deployment, owner
+from memory_server.api.entries import ServicesOfApp
+from memory_server.api.routes.health import package_version
+from memory_server.api.schemas.configuration import (
+    AppliedDocument,
+    ApplyBody,
+    ApplyState,
+    ConfigBody,
+    ConfigDocument,
+    ConfigStored,
+    RuntimeDocument,
+)
+from memory_server.api.schemas.errors import ErrorDocument
+from memory_server.api.serving import PIN
+from memory_server.services.deployment import Deployment
+
+router = APIRouter(prefix="/admin", tags=["configuration"])
+
+Owner = Annotated[Caller, Depends(owner)]
+DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
+
+_FAILED: dict[int | str, dict[str, Any]] = {
+    502: {"model": ErrorDocument, "description": "The new services are not ready; the old serve on"}
+}
+
+
+@router.get("/config")
+async def read_config(owner: Owner, deployment: DeploymentOfApp) -> ConfigDocument:
+    """Show the configuration that is stored and the one that runs."""
+    return ConfigDocument.of(await deployment.config())
+
+
+@router.put("/config")
+async def store_config(body: ConfigBody, owner: Owner, deployment: DeploymentOfApp) -> ConfigStored:
+    """Store a configuration for the next apply; nothing is restarted.
+
+    Every problem is told at once, by its path, and nothing is stored then.
+    """
+    return ConfigStored.of(await deployment.store_config(body.memory))
+
+
+@router.post("/apply", responses=_FAILED)
+async def apply(
+    request: Request, owner: Owner, deployment: DeploymentOfApp, body: ApplyBody | None = None
+) -> AppliedDocument:
+    """Put the stored configuration into effect, once the models of it are ready.
+
+    Requests that have begun end on the services they began on, and none is refused meanwhile.
+    """
+    request.scope[PIN].end()  # an apply may have to wait for the requests that have begun
+    return AppliedDocument.of(await deployment.apply((body or ApplyBody()).request()))
+
+
+@router.get("/runtime")
+async def read_runtime(
+    owner: Owner, services: ServicesOfApp, deployment: DeploymentOfApp
+) -> RuntimeDocument:
+    """Show how the server is, whether ready or not, and what it runs."""
+    return RuntimeDocument.of(
+        await services.readiness.look(),
+        await deployment.config(),
+        await services.administration.counts(),
+        apply=ApplyState.of(deployment.last_apply, running=deployment.is_applying),
+        version=package_version(),
+        project_id=services.settings.project_id,
+        projects=[project.id for project in await services.projects.list()],
+    )
