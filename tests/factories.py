@@ -1,15 +1,17 @@
 """Valid values by default: a test says only what matters to it."""
 
 import itertools
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from memory_server.domain.account import AccountRole, ServiceAccount
+from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.job import Job, JobKind
+from memory_server.domain.member import Login, Member, PasswordHash
 from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Record, Term
+from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.snapshot import Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role
@@ -143,6 +145,45 @@ def an_account(**changes: Any) -> ServiceAccount:
         "updated_at": START,
     }
     return ServiceAccount(**values | changes)
+
+
+def a_project(**changes: Any) -> Project:
+    """Return a project."""
+    project_id = an_id("project")
+    values: dict[str, Any] = {
+        "id": project_id,
+        "name": f"name-of-{project_id}",
+        "created_at": START,
+        "updated_at": START,
+    }
+    return Project(**values | changes)
+
+
+def a_member(**changes: Any) -> Member:
+    """Return somebody who belongs to the project."""
+    values: dict[str, Any] = {
+        "project_id": PROJECT,
+        "user_id": an_id("user"),
+        "role": AccountRole.AGENT_DEVELOPER,
+        "password": PasswordHash(salt="salt", digest="digest"),
+        "created_at": START,
+        "updated_at": START,
+    }
+    return Member(**values | changes)
+
+
+def a_login(**changes: Any) -> Login:
+    """Return a login of Ana's that is good for a day."""
+    login_id = an_id("login")
+    day = timedelta(days=1)
+    values: dict[str, Any] = {
+        "id": login_id,
+        "project_id": PROJECT,
+        "user_id": USER,
+        "refresh": SecretHash(salt=login_id, digest=login_id, expires_at=START + day),
+        "created_at": START,
+    }
+    return Login(**values | changes)
 
 
 def a_vector(*components: float) -> Vector:

@@ -6,9 +6,11 @@ from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
 from tests.conformance.job_order import JobOrderContract
 from tests.conformance.jobs import JobsContract
+from tests.conformance.members import MembersContract
 from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.moments import MomentsContract
+from tests.conformance.projects import ProjectsContract
 from tests.conformance.records import RecordsContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
@@ -103,6 +105,22 @@ class TestAccountsInFile(InFile, AccountsContract):
 
 
 class TestAccountsInMemory(InMemory, AccountsContract):
+    pass
+
+
+class TestProjectsInFile(InFile, ProjectsContract):
+    pass
+
+
+class TestProjectsInMemory(InMemory, ProjectsContract):
+    pass
+
+
+class TestMembersInFile(InFile, MembersContract):
+    pass
+
+
+class TestMembersInMemory(InMemory, MembersContract):
     pass
 
 
