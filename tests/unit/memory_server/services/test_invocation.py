@@ -1,29 +1,39 @@
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import pytest
 
+from memory_server.agent_errors import AgentTimedOut, ExecutionCancelled
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.memory import Fact
 from memory_server.domain.partitions import Partitions
+from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
-from memory_server.errors import InvalidRequest, ProviderUnavailable
+from memory_server.errors import IdentityRefused, InvalidRequest, ProviderUnavailable
+from memory_server.ports.agent import AgentEvent
 from memory_server.ports.answerer import Answerer
 from memory_server.ports.store import Store
+from memory_server.providers.agents.builtin import BuiltInAgent
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.services.agent_run import KeepAlive, RunLimits
 from memory_server.services.context import ContextBuilding
-from memory_server.services.invocation import Invocation, InvokeOutcome, InvokeRequest
+from memory_server.services.executions import Executions, ExecutionStatus
+from memory_server.services.invocation import Invocation, InvokeOutcome, InvokeRequest, Run
 from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
-from tests.clock import CountingIds, ManualClock
+from tests.clock import START, CountingIds, ManualClock
 from tests.unit.memory_server.services.conftest import ANA
 
 OWNER = Principal(kind=PrincipalKind.OWNER, id="owner")
 BOT = Principal(kind=PrincipalKind.SERVICE_ACCOUNT, id="ae_sa_id_bot", project_id="p")
+EVE = Principal(kind=PrincipalKind.PERSON, id="eve", project_id="p")
+INSIDE = Principal(kind=PrincipalKind.EXECUTION, id="ana", project_id="p")
+LIMIT, SILENCE = 600.0, 15.0
 
 
 class Echo(Answerer):
@@ -31,6 +41,8 @@ class Echo(Answerer):
 
     def __init__(self) -> None:
         self.fails = False
+        self.waits: asyncio.Event | None = None
+        """What it waits for between its pieces."""
 
     @property
     def name(self) -> str:
@@ -42,7 +54,17 @@ class Echo(Answerer):
         if self.fails:
             raise ProviderUnavailable
         yield f"{len(chunks)} known, "
+        if self.waits is not None:
+            await self.waits.wait()
         yield f"{len(recent)} recent"
+
+
+class Forgetful(BuiltInAgent):
+    """Has no memory."""
+
+    @property
+    def remembers(self) -> bool:
+        return False
 
 
 @pytest.fixture
@@ -51,13 +73,30 @@ def answerer() -> Echo:
 
 
 @pytest.fixture
+def executions(clock: ManualClock, ids: CountingIds) -> Executions:
+    return Executions(clock=clock, ids=ids)
+
+
+@pytest.fixture
+def project() -> dict[str, bool]:
+    """The settings of the project, for tests to change."""
+    return {}
+
+
+@pytest.fixture
 def invocation(
     store: Store,
     recording: TurnRecording,
     embedder: HashingEmbedder,
     ids: CountingIds,
+    clock: ManualClock,
+    executions: Executions,
+    project: dict[str, bool],
     answerer: Echo,
 ) -> Invocation:
+    async def project_of(project_id: str) -> Project:
+        return Project(id=project_id, name="P", created_at=START, updated_at=START, **project)
+
     return Invocation(
         recording=recording,
         turns=store.turns,
@@ -67,8 +106,12 @@ def invocation(
             partitions=Partitions(),
             default_style=FormatStyle.JINJA2,
         ),
-        answerer=answerer,
+        agent=BuiltInAgent(answerer),
+        executions=executions,
+        clock=clock,
         ids=ids,
+        project_of=project_of,
+        limits=RunLimits(whole=LIMIT, silence=SILENCE),
     )
 
 
@@ -76,9 +119,10 @@ async def outcome_of(
     invocation: Invocation, principal: Principal = OWNER, **request: str | None
 ) -> InvokeOutcome:
     given = InvokeRequest(**{"project_id": "p", "message": "hello", **request})  # type: ignore[arg-type]
-    events = [event async for event in invocation.invoke(principal, given)]
-    assert events[-1].outcome is not None
-    return events[-1].outcome
+    run = await invocation.start(principal, given)
+    async for _ in run.events():
+        pass
+    return run.outcome()
 
 
 async def said(store: Store, user: str) -> list[tuple[str, str]]:
@@ -174,7 +218,189 @@ async def test_message_is_recorded_even_if_no_answer_can_be_given(
 async def test_payload_alone_is_the_message(invocation: Invocation, store: Store) -> None:
     request = InvokeRequest(project_id="p", message="", payload={"city": "Köln"}, user_id="ana")
 
-    async for _ in invocation.invoke(OWNER, request):
-        pass
+    run = await invocation.start(OWNER, request)
+    await run.task
 
     assert (await said(store, "ana"))[0] == ("user", '{"city": "Köln"}')
+
+
+Events = AsyncGenerator[AgentEvent | KeepAlive]
+
+
+async def begun(invocation: Invocation, answerer: Echo) -> tuple[Run, Events]:
+    """Return a run that waits after its first piece, which is read."""
+    answerer.waits = asyncio.Event()
+    request = InvokeRequest(project_id="p", message="hello", user_id="ana")
+    run = await invocation.start(OWNER, request)
+    events = run.events()
+    await anext(events)
+    return run, events
+
+
+async def test_delegation_lets_a_service_account_name_a_user(
+    invocation: Invocation,
+    store: Store,
+    project: dict[str, bool],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    project["allow_delegation"] = True
+
+    with caplog.at_level(logging.INFO):
+        outcome = await outcome_of(invocation, BOT, user_id="ana")
+
+    identity = outcome.identity
+    assert (identity.user_id, identity.delegated, identity.overridden) == ("ana", True, False)
+    assert list(outcome.warnings) == []
+    assert "acts for user 'ana'" in caplog.text
+    assert len(await said(store, "ana")) == 2
+
+
+@pytest.mark.parametrize(
+    ("principal", "supplied", "enforced", "expected"),
+    [
+        (EVE, None, True, "eve"),
+        (EVE, "eve", True, "eve"),
+        (EVE, "ana", False, "ana"),
+        (INSIDE, None, False, "ana"),
+    ],
+)
+async def test_a_person_is_themselves_unless_they_may_name_another(
+    invocation: Invocation,
+    project: dict[str, bool],
+    principal: Principal,
+    supplied: str | None,
+    enforced: bool,
+    expected: str,
+) -> None:
+    project["enforce_identity"] = enforced
+
+    outcome = await outcome_of(invocation, principal, user_id=supplied)
+
+    assert outcome.identity.user_id == expected
+
+
+@pytest.mark.parametrize(("principal", "enforced"), [(EVE, True), (INSIDE, False)])
+async def test_naming_another_is_refused_and_nothing_runs(
+    invocation: Invocation,
+    store: Store,
+    project: dict[str, bool],
+    principal: Principal,
+    enforced: bool,
+) -> None:
+    project["enforce_identity"] = enforced
+
+    with pytest.raises(IdentityRefused, match=r"^user_id"):
+        await outcome_of(invocation, principal, user_id="bob")
+
+    assert await said(store, "bob") == []
+
+
+async def test_an_agent_without_memory_records_nothing_and_needs_no_user(
+    invocation: Invocation, store: Store, answerer: Echo
+) -> None:
+    invocation._agent = Forgetful(answerer)
+
+    outcome = await outcome_of(invocation)
+
+    assert (outcome.response, outcome.context) == ("0 known, 0 recent", None)
+    assert await store.turns.recent(Scope(project_id="p"), limit=10) == []
+
+
+async def test_an_execution_is_known_while_it_runs_and_afterwards(
+    invocation: Invocation, executions: Executions, answerer: Echo
+) -> None:
+    run, _events = await begun(invocation, answerer)
+    during = executions.find(run.execution.id)
+    assert answerer.waits is not None
+    answerer.waits.set()
+    await run.task
+    after = executions.find(run.execution.id)
+
+    assert during is not None
+    assert after is not None
+    assert (during.status, after.status) == (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED)
+    assert (after.user_id, after.project_id) == ("ana", "p")
+
+
+async def test_a_cancelled_execution_keeps_what_was_told(
+    invocation: Invocation, executions: Executions, store: Store, answerer: Echo
+) -> None:
+    run, _events = await begun(invocation, answerer)
+
+    executions.cancel(run.execution.id)
+    await run.task
+
+    with pytest.raises(ExecutionCancelled):
+        run.outcome()
+    assert await said(store, "ana") == [("user", "hello"), ("assistant", "0 known, ")]
+    [_, answer] = await store.turns.recent(Scope(project_id="p", user_id="ana"), limit=2)
+    assert answer.metadata["interrupted"] == "it was cancelled"
+
+
+async def test_a_caller_who_leaves_ends_the_work(
+    invocation: Invocation, executions: Executions, store: Store, answerer: Echo
+) -> None:
+    run, events = await begun(invocation, answerer)
+
+    await events.aclose()
+    await run.task
+
+    ended = executions.find(run.execution.id)
+    assert ended is not None
+    assert ended.status is ExecutionStatus.CANCELLED
+    assert (await said(store, "ana"))[-1] == ("assistant", "0 known, ")
+
+
+async def test_an_invocation_that_takes_too_long_is_stopped(
+    invocation: Invocation, executions: Executions, clock: ManualClock, answerer: Echo
+) -> None:
+    run, _events = await begun(invocation, answerer)
+
+    clock.advance(LIMIT)
+    await run.task
+
+    with pytest.raises(AgentTimedOut, match="600 seconds"):
+        run.outcome()
+    ended = executions.find(run.execution.id)
+    assert ended is not None
+    assert (ended.status, ended.error_code) == (ExecutionStatus.FAILED, "AGENT_TIMEOUT")
+
+
+async def test_silence_is_told_so_that_the_connection_stays(
+    invocation: Invocation, clock: ManualClock, answerer: Echo
+) -> None:
+    _run, events = await begun(invocation, answerer)
+    hearing = asyncio.ensure_future(anext(events))
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+    clock.advance(SILENCE)
+
+    assert isinstance(await hearing, KeepAlive)
+    await events.aclose()
+
+
+async def test_a_server_that_stops_writes_down_what_was_told(
+    invocation: Invocation, store: Store, answerer: Echo
+) -> None:
+    run, _events = await begun(invocation, answerer)
+
+    await invocation.close()
+
+    assert run.task.done()
+    assert (await said(store, "ana"))[-1] == ("assistant", "0 known, ")
+
+
+async def test_a_slow_reader_makes_the_agent_wait(
+    invocation: Invocation, answerer: Echo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_server.services.agent_run.MOST_UNREAD", 1)
+    run = await invocation.start(
+        OWNER, InvokeRequest(project_id="p", message="hello", user_id="ana")
+    )
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+    assert not run.task.done()
+    texts = [event.text async for event in run.events() if isinstance(event, AgentEvent)]
+    assert texts == ["0 known, ", "0 recent"]

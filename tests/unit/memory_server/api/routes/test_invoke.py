@@ -10,6 +10,7 @@ from memory_server.domain.chunk import Chunk
 from memory_server.domain.turn import Turn
 from memory_server.errors import ProviderUnavailable
 from memory_server.ports.answerer import Answerer
+from memory_server.providers.agents.builtin import BuiltInAgent
 from tests.unit.memory_server.api.routes.test_accounts import make, token
 
 INVOKE = "/api/v1/projects/shop/workspaces/main/invoke"
@@ -36,7 +37,7 @@ class BrokenAnswerer(Answerer):
 
 
 def break_answers(application: Application, *pieces: str) -> None:
-    application.invocation._answerer = BrokenAnswerer(*pieces)
+    application.invocation._agent = BuiltInAgent(BrokenAnswerer(*pieces))
 
 
 @pytest.fixture
@@ -72,7 +73,12 @@ async def test_the_agent_answers_from_memory(
     assert "Oslo" in body["response"]
     assert (body["success"], body["status"]) == (True, "completed")
     assert body["session_id"] == answer.headers["x-session-id"] == "s_1"
-    assert body["identity"] == {"kind": "owner", "user_id": "ana", "overridden": False}
+    assert body["identity"] == {
+        "kind": "owner",
+        "user_id": "ana",
+        "overridden": False,
+        "delegated": False,
+    }
     assert (body["user_id"], body["warnings"], body["answered_by"]) == ("ana", [], "local")
     assert body["context"]["memory_counts"] == {"semantic": 1}
     assert body["execution_id"]
@@ -97,6 +103,7 @@ async def test_a_service_account_is_itself_the_memory_identity(
         "kind": "service_account",
         "user_id": client_id,
         "overridden": True,
+        "delegated": False,
     }
     assert "Oslo" not in body["response"]
     assert "user_id is ignored" in body["warnings"][0]
