@@ -9,7 +9,7 @@ from agentengine_cli.base_url import is_exposed, normalized
 from agentengine_cli.context import CliContext
 from agentengine_cli.control.access import LocalServer, local_server
 from agentengine_cli.control.clock import SystemClock
-from agentengine_cli.credentials import Credential, OwnerToken, login_command
+from agentengine_cli.credentials import Credential, LoginToken, OwnerToken, login_command
 from agentengine_cli.errors import CliError, ServerNotRunning, WrongUsage
 from agentengine_cli.filelog import variable
 from agentengine_cli.home import home_of, user_directory
@@ -104,6 +104,7 @@ def reach(
 
     Raises what `target.resolve` raises; that nobody is logged in is told where it matters.
     """
+    context.trail.options = str(options)
     pinned = pinned_context(context.start)
     if not (options.context or options.explicit or pinned):
         server = _local_or_told(context, command)
@@ -174,10 +175,11 @@ def remote(
     if credential is not None and is_exposed(base_url):
         context.output.warning(f"{base_url} is not encrypted: others may read what is sent to it")
     logins = [] if credential else LoginFile(directory=directory).of(base_url)
+    login = credential.login if isinstance(credential, LoginToken) else None
     server = Server(
         url=base_url,
-        project_id=project_id or LOCAL,
-        org_id=org_id or LOCAL,
+        project_id=project_id or (login and login.project_id) or LOCAL,
+        org_id=org_id or (login and login.org_id) or LOCAL,
         credential=credential,
         elsewhere=[login.project_id for login in logins if login.project_id],
     )

@@ -5,12 +5,15 @@ import typer
 from agentengine_cli.commands import (
     auth,
     completion,
+    context,
     create,
     dev,
+    init,
     invoke,
     logs,
     memory,
     memory_data,
+    project,
     secret,
     service_account,
     status,
@@ -42,6 +45,9 @@ def build(*, completing: bool = False) -> typer.Typer:
     app.command("logs")(logs.logs)
     app.add_typer(service_account.app, name="service-account")
     app.add_typer(auth.app, name="auth")
+    app.add_typer(context.app, name="context")
+    init.register(app)
+    app.add_typer(project.app, name="project")
     version.register(app)
     completion.register(app)
     share_global_options(app)

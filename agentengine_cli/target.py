@@ -1,5 +1,6 @@
 """Which project a command is about."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,10 +26,6 @@ class IncompleteTarget(WrongUsage):
 
 class NoTarget(CliError):
     """Nothing says which project is meant."""
-
-
-class RemoteTarget(CliError):
-    """The command works on the local stack only, and another project is meant."""
 
 
 class Origin(StrEnum):
@@ -61,6 +58,11 @@ class TargetOptions:
     org_id: str | None = None
     project_id: str | None = None
     workspace_id: str | None = None
+
+    def __str__(self) -> str:
+        """Return the options as they are typed, each with a space before it."""
+        given = {"--context": self.context, **self.explicit}
+        return "".join(f" {name} {shlex.quote(value)}" for name, value in given.items() if value)
 
     @property
     def explicit(self) -> Mapping[str, str]:
@@ -140,18 +142,12 @@ def resolve(
     )
 
 
-def require_local(target: Target, local: LocalStack) -> None:
-    """Raise `RemoteTarget` unless the target is the stack the command was called in."""
+def is_local(target: Target, local: LocalStack) -> bool:
+    """Tell whether the target is the stack the command was called in, named in full or not."""
     if target.origin is Origin.LOCAL_STACK:
-        return
-    is_here = (target.org_id, target.project_id) == (LOCAL, LOCAL)
-    if is_here and local.url is not None and (target.base_url or "").rstrip("/") == local.url:
-        return
-    raise RemoteTarget(
-        f"The memory server at {target.base_url} is configured where it runs; this command works "
-        "on the local stack only",
-        hint="Run it in that server's project directory, without --context and explicit ids",
-    )
+        return True
+    is_own = (target.org_id, target.project_id) == (LOCAL, LOCAL)
+    return is_own and local.url is not None and (target.base_url or "").rstrip("/") == local.url
 
 
 def _explicit(options: TargetOptions, command: str, *, needs_workspace: bool) -> Target:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentengine_cli import connection
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    OrgIdOption,
+    ProjectIdOption,
+    server_of,
+    target_options,
+)
 from agentengine_cli.context import current, run
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, PartlyFailed
@@ -37,6 +44,10 @@ def flush(
     ] = None,
     wait: Annotated[bool, typer.Option(help="Wait until the work is done.")] = True,
     timeout: Annotated[str, typer.Option(metavar="SPAN", help="How long to wait.")] = "10m",
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn recorded turns into memories now, instead of when enough are there.
@@ -45,7 +56,7 @@ def flush(
     """
     context = current(ctx)
     seconds = parse_seconds(timeout, option="--timeout")
-    server = connection.local(context)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     async def work() -> dict[str, Any]:
         async with server.client(server.administrator) as client:

@@ -19,13 +19,18 @@ from agentengine_cli.commands.targeting import (
     ContextOption,
     OrgIdOption,
     ProjectIdOption,
-    targeted_plane,
+    targeted,
 )
+from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control import log
-from agentengine_cli.errors import WrongUsage
+from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption
 from agentengine_cli.target import TargetOptions
+
+
+class LogElsewhere(CliError):
+    """The log is kept on another machine."""
 
 
 class LogSource(StrEnum):
@@ -48,14 +53,23 @@ def logs(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the last lines of the memory server's log, oldest first."""
+    """Show the last lines of the memory server's log, oldest first.
+
+    agentengine logs --tail 100 --grep ERROR
+    """
     output = current(ctx).output
     if follow and (until or output.as_json):
         raise WrongUsage("--follow does not go together with --until or --json")
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    plane = targeted_plane(ctx, options)
+    plane = targeted(ctx, options)
+    if isinstance(plane, Server):
+        raise LogElsewhere(
+            f"The log of the server at {plane.url} is kept where it runs and not sent over HTTP",
+            hint=f"How it is: agentengine memory status{options}; what failed: agentengine memory "
+            f"jobs --failed{options}",
+        )
     chosen = line_filter(plane, grep=grep, since=since, until=until)
     if output.as_json:
         output.document(documents(log.last_lines(plane.state.log, tail, chosen)))

@@ -6,15 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
+from agentengine_cli import config_file
 from agentengine_cli import stack as stacks
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
     ContextOption,
     OrgIdOption,
     ProjectIdOption,
-    targeted_plane,
+    targeted,
     working,
 )
+from agentengine_cli.config_file import ConfigRefused
+from agentengine_cli.config_file import load as load
+from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.plan import ApplyRequest
@@ -22,9 +26,9 @@ from agentengine_cli.control.plane import Applied, ControlPlane
 from agentengine_cli.control.report import status_document, status_lines
 from agentengine_cli.control.status import ConfigMark, State, Status
 from agentengine_cli.durations import parse_seconds
-from agentengine_cli.errors import CliError
 from agentengine_cli.options import JsonOption, YesOption
 from agentengine_cli.output import Output
+from agentengine_cli.remote_config import RemoteConfig
 from agentengine_cli.target import TargetOptions
 from memory_server import project_config
 from memory_server.errors import InvalidProjectConfig
@@ -56,10 +60,6 @@ TimeoutOption = Annotated[
 SHORT_DIGEST = 12
 
 
-class ConfigRefused(CliError):
-    """The configuration is not valid, or not compatible with the stored one."""
-
-
 @app.command()
 def configure(
     ctx: typer.Context,
@@ -71,21 +71,34 @@ def configure(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Store the `memory:` mapping of project-config.yaml; `memory apply` puts it into effect."""
+    """Store the `memory:` mapping of project-config.yaml; `memory apply` puts it into effect.
+
+    agentengine memory configure --yes
+    """
     output = current(ctx).output
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    plane = targeted_plane(ctx, options, path)
-    loaded = load(_config_file(plane))
+    found = targeted(ctx, options, path)
+    file = _file_here(ctx, path)
+    if isinstance(found, Server):
+        RemoteConfig.of(current(ctx), found).configure(file, yes=yes)
+        return
+    plane, loaded = found, load(file)
     differences = _compared(plane, loaded)
-    _explain(output, loaded, differences)
+    config_file.explain(output, loaded, differences)
     output.confirm(f"Store this configuration for {plane.stack.project}?", yes=yes)
     stored = plane.store(loaded)
     status = plane.status()
     if output.as_json:
-        document = {"digest": stored.digest, "at": stored.at, "pending": status.pending}
-        output.document(document | {"differences": differences, "warnings": _texts(loaded)})
+        document: dict[str, Any] = {
+            "digest": stored.digest,
+            "at": stored.at,
+            "pending": status.pending,
+        }
+        output.document(
+            document | {"differences": differences, "warnings": config_file.warnings_of(loaded)}
+        )
         return
     output.result(f"stored: {_short(stored.digest)} from {stored.source}")
     if status.pending:
@@ -94,19 +107,22 @@ def configure(
 
 @app.command()
 def validate(ctx: typer.Context, path: PathArgument = None, as_json: JsonOption = False) -> None:
-    """Check project-config.yaml and list every problem; stores nothing."""
+    """Check project-config.yaml and list every problem; stores nothing.
+
+    agentengine memory validate path/to/project-config.yaml
+    """
     output = current(ctx).output
     found = stacks.find(path or current(ctx).start)
     assert found.config is not None, "only found when there is one"
     try:
         loaded = project_config.load(found.config)
     except InvalidProjectConfig as error:
-        problems = _texts_of(error)
+        problems = config_file.problems_of(error)
         if output.as_json:
             output.document({"valid": False, "path": str(found.config), "problems": problems})
             raise typer.Exit(1) from None
         raise ConfigRefused(f"{found.config} is not valid", problems=problems) from None
-    warnings = _texts(loaded)
+    warnings = config_file.warnings_of(loaded)
     if output.as_json:
         output.document(
             {"valid": True, "path": str(found.config), "problems": [], "warnings": warnings}
@@ -119,7 +135,10 @@ def validate(ctx: typer.Context, path: PathArgument = None, as_json: JsonOption 
 
 @app.command()
 def schema(ctx: typer.Context) -> None:
-    """Print the JSON Schema of project-config.yaml, for editors."""
+    """Print the JSON Schema of project-config.yaml, for editors.
+
+    agentengine memory schema > memory-config.schema.json
+    """
     current(ctx).output.document(project_config.load_schema())
 
 
@@ -139,12 +158,17 @@ def apply(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the memory server with the stored configuration."""
+    """Run the memory server with the stored configuration.
+
+    agentengine memory apply --wait
+
+    A server that runs elsewhere, named by --context or its ids, stays up while it takes it.
+    """
     output = current(ctx).output
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    plane = targeted_plane(ctx, options)
+    found = targeted(ctx, options)
     request = ApplyRequest(
         wait=wait,
         force=force,
@@ -154,6 +178,10 @@ def apply(
         dry_run=dry_run,
         wait_seconds=parse_seconds(timeout, option="--timeout"),
     )
+    if isinstance(found, Server):
+        RemoteConfig.of(current(ctx), found).apply(request)
+        return
+    plane = found
     stored = plane.state.stored()
     edited = drift(plane.stack, ConfigMark(digest=stored.digest, at=None) if stored else None)
     if edited is not None:  # first, because the apply may fail for what was mended in the file
@@ -172,12 +200,19 @@ def status(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how the memory server is, what it waits for, and which configuration it runs."""
+    """Show how the memory server is, what it waits for, and which configuration it runs.
+
+    agentengine memory status --json
+    """
     output = current(ctx).output
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    show_status(output, targeted_plane(ctx, options).status())
+    found = targeted(ctx, options)
+    if isinstance(found, Server):
+        RemoteConfig.of(current(ctx), found).status()
+        return
+    show_status(output, found.status())
 
 
 def show_status(output: Output, status: Status, *, told: str | None = None) -> None:
@@ -192,66 +227,25 @@ def show_status(output: Output, status: Status, *, told: str | None = None) -> N
             output.warning(warning)
 
 
-def load(path: Path) -> ProjectConfig:
-    """Return the valid configuration of a file; raises `ConfigRefused` with every problem."""
-    try:
-        return project_config.load(path)
-    except InvalidProjectConfig as error:
-        raise ConfigRefused(
-            f"{path} is not valid; nothing was stored",
-            hint="Correct the file and run this command again",
-            problems=_texts_of(error) or [str(error)],
-        ) from error
-
-
 def check_compatible(plane: ControlPlane, loaded: ProjectConfig) -> None:
     """Raise `ConfigRefused` if the file changes what cannot be changed any more."""
-    stored = plane.state.stored()
-    if stored is None:
-        return
-    problems = [
-        str(problem)
-        for problem in project_config.check_against_stored(
-            stored.document, loaded.memory, source=loaded
-        )
-    ]
-    if problems:
-        raise ConfigRefused(
-            f"{loaded.path} changes what cannot be changed after it was stored; nothing was stored",
-            problems=problems,
-        )
+    _compared(plane, loaded)
 
 
-def _config_file(plane: ControlPlane) -> Path:
-    if plane.stack.config is None:
+def _file_here(ctx: typer.Context, path: Path | None) -> Path:
+    """Return the file that is meant, whichever server it is for."""
+    stack = stacks.find_existing(path or current(ctx).start)
+    if stack.config is None:
         raise stacks.NoProjectConfig(
-            f"{plane.stack.project} has no {stacks.CONFIG_NAME} any more",
+            f"{stack.project} has no {stacks.CONFIG_NAME} any more",
             hint="Write one with: agentengine create --memory-only --name NAME",
         )
-    return plane.stack.config
+    return stack.config
 
 
 def _compared(plane: ControlPlane, loaded: ProjectConfig) -> Sequence[str]:
-    check_compatible(plane, loaded)
     stored = plane.state.stored()
-    return project_config.differences(stored.document if stored else None, loaded.memory)
-
-
-def _explain(output: Output, loaded: ProjectConfig, differences: Sequence[str]) -> None:
-    """Say what the configuration means and what it changes, before asking."""
-    for line in differences or ["no difference to the stored configuration"]:
-        output.note(f"  {line}")
-    output.note(project_config.effective_types_line(loaded.config))
-    for warning in _texts(loaded):
-        output.warning(warning)
-
-
-def _texts(loaded: ProjectConfig) -> list[str]:
-    return [str(warning) for warning in loaded.warnings]
-
-
-def _texts_of(error: InvalidProjectConfig) -> list[str]:
-    return [str(problem) for problem in error.details.get("problems", ())]
+    return config_file.compared(stored.document if stored else None, loaded)
 
 
 def _show_applied(

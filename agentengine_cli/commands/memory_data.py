@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentengine_cli import connection, memory_text
+from agentengine_cli import memory_text
 from agentengine_cli.commands.flush import flush
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    OrgIdOption,
+    ProjectIdOption,
+    server_of,
+    target_options,
+)
+from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
 from agentengine_cli.options import JsonOption, YesOption, not_blank
@@ -49,6 +58,10 @@ def import_turns(
     concurrency: Annotated[
         int, typer.Option(min=1, max=64, help="Sessions sent at the same time.")
     ] = 8,
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Record conversations from a file.
@@ -60,6 +73,7 @@ def import_turns(
     before anything is sent. A second run writes nothing twice.
     """
     context = current(ctx)
+    options = target_options(context_name, base_url, org_id, project_id)
     with open_turns(file, sys.stdin.buffer) as turns:
         plan = turns.check()
         if not plan.turns:
@@ -67,11 +81,12 @@ def import_turns(
         if dry_run:
             context.output.record(_summary(plan, Tally(), 0.0) | {"dry_run": True})
             return
-        _import(context, turns, plan, concurrency)
+        _import(context, server_of(ctx, options), turns, plan, concurrency)
 
 
-def _import(context: CliContext, turns: TurnFile, plan: Plan, concurrency: int) -> None:
-    server = connection.local(context)
+def _import(
+    context: CliContext, server: Server, turns: TurnFile, plan: Plan, concurrency: int
+) -> None:
     tally, began = Tally(), time.monotonic()
 
     async def work(progress: Progress) -> None:
@@ -171,6 +186,10 @@ def show(
     history: Annotated[
         bool, typer.Option("--history/--no-history", help="What it said before.")
     ] = True,
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is remembered of a user, by type, with versions and evidence.
@@ -178,7 +197,7 @@ def show(
     agentengine memory show --user-id ana --type semantic --no-evidence
     """
     context = current(ctx)
-    server = connection.local(context)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     async def work() -> "Sequence[MemoryDocument]":
         async with server.client(server.administrator) as client:
@@ -191,7 +210,9 @@ def show(
         context.output.document({"user_id": user_id, "memories": memories})
     elif not memories:
         context.output.note(f"Nothing is remembered of {user_id}")
-        context.output.hint("agentengine memory flush promotes the turns that still wait")
+        context.output.hint(
+            f"agentengine memory flush{context.trail.options} promotes the turns that still wait"
+        )
     for text in [] if as_json else memory_text.paragraphs(memories, context.output.wrapped):
         context.output.result(text)
 
@@ -200,6 +221,10 @@ def jobs(
     ctx: typer.Context,
     failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=MANY_JOBS, help="How many, newest first.")] = 50,
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the background work: what waits, runs, is done or failed.
@@ -207,7 +232,7 @@ def jobs(
     agentengine memory jobs --failed
     """
     context = current(ctx)
-    server = connection.local(context)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     async def work() -> Any:
         async with server.client(server.administrator) as client:
@@ -230,6 +255,10 @@ def retry(
     all_failed: Annotated[
         bool, typer.Option("--all-failed", help="Every job that failed.")
     ] = False,
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Queue failed jobs again.
@@ -241,7 +270,7 @@ def retry(
         raise WrongUsage(
             "Name one job, or say --all-failed", hint="agentengine memory jobs --failed"
         )
-    server = connection.local(context)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     async def work() -> Sequence[str]:
         async with server.client(server.administrator) as client:
@@ -263,15 +292,23 @@ async def _retry_all(client: "MemoryServerClient") -> Sequence[str]:
 
 
 def erase(
-    ctx: typer.Context, user_id: UserOption, yes: YesOption = False, as_json: JsonOption = False
+    ctx: typer.Context,
+    user_id: UserOption,
+    yes: YesOption = False,
+    context_name: ContextOption = None,
+    base_url: BaseUrlOption = None,
+    org_id: OrgIdOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove everything of a user for good: turns, memories, their history and waiting work.
 
     agentengine memory erase --user-id ana
     """
     context = current(ctx)
-    server = connection.local(context)
-    context.output.confirm(f"Erase everything of {user_id} for good?", yes=yes)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
+    where = "" if server.is_local else f" from {server}"
+    context.output.confirm(f"Erase everything of {user_id}{where} for good?", yes=yes)
 
     async def work() -> Any:
         async with server.client(server.administrator, timeout=ERASE_SECONDS) as client:

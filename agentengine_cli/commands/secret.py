@@ -1,10 +1,10 @@
 """agentengine secret: keys the memory server gets, kept out of every file in git."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +13,10 @@ from agentengine_cli.commands.targeting import (
     ContextOption,
     OrgIdOption,
     ProjectIdOption,
-    targeted_plane,
+    targeted,
     working,
 )
+from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control.environment import PROVIDER_KEYS, entries
 from agentengine_cli.control.plane import ControlPlane
@@ -27,6 +28,7 @@ from agentengine_cli.control.secrets import (
 )
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption, YesOption
+from agentengine_cli.remote_secrets import RemoteSecrets, check_scope
 from agentengine_cli.target import TargetOptions
 
 app = typer.Typer(help="Keep the keys the memory server needs.", no_args_is_help=True)
@@ -82,24 +84,32 @@ def set_(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Set one secret, or with --from-file several; asks for the value without showing it."""
+    """Set one secret, or with --from-file several; asks for the value without showing it.
+
+    agentengine secret set OPENAI_API_KEY
+    """
     output = current(ctx).output
     scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
-    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
+    found = targeted(ctx, _target(context, base_url, org_id, project_id))
+    if isinstance(found, Server):
+        check_scope(scope, found)
     inline = value if value is not None else value_option
     given = _given(ctx, name, inline=inline, stdin=stdin, from_file=from_file)
     values = _filled(ctx, given, on_empty)
     _warn(ctx, values, scope)
-    changed = plane.secrets.set(values, scope=scope, description=description)
+    changed = _set(ctx, found, values, scope=scope, description=description)
     if sync:
-        _roll(ctx, plane)
+        _roll(ctx, found)
     if output.as_json:
-        output.document({"scope": scope.value, "secrets": [secret.public() for secret in changed]})
+        output.document({"scope": scope.value, "secrets": changed})
         return
     for secret in changed:
-        output.result(f"{secret.name}: version {secret.version}, {scope} scope")
-    if not sync and scope is SecretScope.PROJECT and plane.status().state.is_running:
-        output.hint("The running server does not have it yet: agentengine secret sync")
+        output.result(f"{secret['name']}: version {secret['version']}, {scope} scope")
+    if not sync and scope is SecretScope.PROJECT and _runs(found):
+        output.hint(
+            f"The running server does not have it yet: agentengine secret sync"
+            f"{current(ctx).trail.options}"
+        )
 
 
 @app.command("list")
@@ -113,10 +123,13 @@ def list_(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show names, versions and dates; a value is never shown."""
+    """Show names, versions and dates; a value is never shown.
+
+    agentengine secret list --json
+    """
     scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
-    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
-    rows = [secret.public() for secret in plane.secrets.list(scope)]
+    found = targeted(ctx, _target(context, base_url, org_id, project_id))
+    rows = _listed(ctx, found, scope)
     current(ctx).output.table(
         rows,
         columns=("name", "version", "updated_at", "description"),
@@ -137,13 +150,21 @@ def delete(
     org_id: OrgIdOption = None,
     project_id: ProjectIdOption = None,
 ) -> None:
-    """Delete one secret."""
+    """Delete one secret.
+
+    agentengine secret delete OPENAI_API_KEY --yes
+    """
     output = current(ctx).output
     check_form(name)
     scope = _scope(project_scope=project_scope, workspace_scope=workspace_scope)
-    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
-    output.confirm(f"Delete {name} from the {scope} scope of {plane.stack.project}?", yes=yes)
-    plane.secrets.delete(name, scope=scope)
+    found = targeted(ctx, _target(context, base_url, org_id, project_id))
+    where = found if isinstance(found, Server) else found.stack.project
+    output.confirm(f"Delete {name} from the {scope} scope of {where}?", yes=yes)
+    if isinstance(found, Server):
+        check_scope(scope, found)
+        RemoteSecrets(context=current(ctx), server=found).delete(name)
+    else:
+        found.secrets.delete(name, scope=scope)
     output.result(f"deleted {name}")
 
 
@@ -155,9 +176,11 @@ def sync(
     org_id: OrgIdOption = None,
     project_id: ProjectIdOption = None,
 ) -> None:
-    """Restart the memory server so that it has the secrets as they are now."""
-    plane = targeted_plane(ctx, _target(context, base_url, org_id, project_id))
-    _roll(ctx, plane)
+    """Have the memory server use the secrets as they are now; returns once it does.
+
+    agentengine secret sync
+    """
+    _roll(ctx, targeted(ctx, _target(context, base_url, org_id, project_id)))
 
 
 def _target(
@@ -273,9 +296,41 @@ def _warn(ctx: typer.Context, values: Mapping[str, str], scope: SecretScope) -> 
         )
 
 
-def _roll(ctx: typer.Context, plane: ControlPlane) -> None:
+def _set(
+    ctx: typer.Context,
+    found: ControlPlane | Server,
+    values: Mapping[str, str],
+    *,
+    scope: SecretScope,
+    description: str | None,
+) -> list[dict[str, Any]]:
+    """Set the secrets and return them without their values."""
+    if isinstance(found, Server):
+        remote = RemoteSecrets(context=current(ctx), server=found)
+        return [dict(secret) for secret in remote.set(values, description=description)]
+    changed = found.secrets.set(values, scope=scope, description=description)
+    return [secret.public() for secret in changed]
+
+
+def _listed(
+    ctx: typer.Context, found: ControlPlane | Server, scope: SecretScope
+) -> Sequence[Mapping[str, Any]]:
+    if isinstance(found, Server):
+        check_scope(scope, found)
+        return RemoteSecrets(context=current(ctx), server=found).list()
+    return [secret.public() for secret in found.secrets.list(scope)]
+
+
+def _runs(found: ControlPlane | Server) -> bool:
+    return isinstance(found, Server) or found.status().state.is_running
+
+
+def _roll(ctx: typer.Context, plane: ControlPlane | Server) -> None:
     """Restart a running server; one that is stopped reads the secrets when it starts."""
     output = current(ctx).output
+    if isinstance(plane, Server):
+        RemoteSecrets(context=current(ctx), server=plane).sync()
+        return
     if not plane.status().state.is_running:
         output.result("no memory server runs; it reads the secrets when it starts")
         return

@@ -10,11 +10,13 @@ from agentengine_cli.commands.targeting import (
     ContextOption,
     OrgIdOption,
     ProjectIdOption,
-    targeted_plane,
+    targeted,
 )
+from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control.report import status_document, status_lines
 from agentengine_cli.options import JsonOption, inherits_global_options
+from agentengine_cli.remote_config import RemoteConfig
 from agentengine_cli.target import TargetOptions
 
 
@@ -32,12 +34,18 @@ def status(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the local stack and how its memory server is."""
+    """Show the stack and how its memory server is.
+
+    agentengine status --json
+    """
     output = current(ctx).output
     options = TargetOptions(
         context=context, base_url=base_url, org_id=org_id, project_id=project_id
     )
-    plane = targeted_plane(ctx, options)
+    plane = targeted(ctx, options)
+    if isinstance(plane, Server):
+        RemoteConfig.of(current(ctx), plane).at_a_glance()
+        return
     found = plane.status()
     if output.as_json:
         output.document({"stack": stack_document(found), "memory": status_document(found)})

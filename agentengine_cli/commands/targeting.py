@@ -1,4 +1,4 @@
-"""The options that say which project is meant, and the local stack they lead to."""
+"""The options that say which project is meant, and where they lead."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,11 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from agentengine_cli import connection
 from agentengine_cli import stack as stacks
 from agentengine_cli import target as targets
+from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.server import Report
+from agentengine_cli.home import home_of
 from agentengine_cli.options import not_blank
 from agentengine_cli.stack import NoProjectConfig, Stack
 from agentengine_cli.target import LocalStack, TargetOptions
@@ -43,33 +46,49 @@ def plane_of(ctx: typer.Context, stack: Stack) -> ControlPlane:
     return ControlPlane(stack=stack, shell=dict(current(ctx).environ))
 
 
-def targeted_plane(
+def targeted(
     ctx: typer.Context, options: TargetOptions, start: Path | None = None
-) -> ControlPlane:
-    """Return the control plane of the local stack that the options mean; says which on stderr.
+) -> ControlPlane | Server:
+    """Return what the options mean, and say so on stderr: the local stack, or another server.
 
-    Raises what `target.resolve` raises, and `RemoteTarget` for a project that is not here.
+    Raises what `target.resolve` raises.
     """
     context = current(ctx)
+    context.trail.options = str(options)
     start = start or context.start
     plane = None
     try:
         plane = plane_here(ctx, start)
     except NoProjectConfig:
-        if not (options.context or options.explicit):
+        if not (options.context or options.explicit or targets.pinned_context(start.resolve())):
             raise
     local = LocalStack(url=plane.url if plane else None)
     target = targets.resolve(
-        options,
+        connection.completed(context, options),
         command=ctx.command_path.partition(" ")[2],
-        contexts=targets.saved_contexts(_home(ctx)),
+        contexts=targets.saved_contexts(home_of(context.environ)),
         pinned=targets.pinned_context(start.resolve()),
         local=local if plane else None,
     )
-    targets.require_local(target, local)
-    assert plane is not None, "a local target is the target of a stack that was found"
-    context.output.note(f"Target: {target}, in {plane.stack.project}")
-    return plane
+    if plane is not None and targets.is_local(target, local):
+        context.output.note(f"Target: {target}, in {plane.stack.project}")
+        return plane
+    context.output.note(f"Target: {target}")
+    return connection.at(context, target)
+
+
+def target_options(
+    context_name: str | None, base_url: str | None, org_id: str | None, project_id: str | None
+) -> TargetOptions:
+    """Return the four options every command about a project has."""
+    return TargetOptions(
+        context=context_name, base_url=base_url, org_id=org_id, project_id=project_id
+    )
+
+
+def server_of(ctx: typer.Context, options: TargetOptions) -> Server:
+    """Return the server a command about what is remembered means, and say so on stderr."""
+    return connection.reach(current(ctx), options, command=ctx.command_path.partition(" ")[2])
 
 
 @contextlib.contextmanager
@@ -89,7 +108,3 @@ def working(ctx: typer.Context, text: str) -> Iterator[Report]:
     except KeyboardInterrupt:
         output.note("The memory server was left as it is; see: agentengine memory status")
         raise
-
-
-def _home(ctx: typer.Context) -> Path:
-    return Path(current(ctx).environ.get("HOME") or Path.home())

@@ -53,8 +53,8 @@ def status_lines(status: Status) -> Iterator[str]:
         yield f"version: {version}"
     yield f"config: {_config(status)}"
     for name in ("embedding", "extraction", "store", "search"):
-        if told := _told(status.body.get(name)):
-            yield f"{name}: {told}"
+        if text := told(status.body.get(name)):
+            yield f"{name}: {text}"
     if status.jobs is not None:
         yield f"jobs: {_work(status.jobs)}"
 
@@ -76,7 +76,7 @@ def _config(status: Status) -> str:
     return f"applied (stored {stored}, {verb} {applied})"
 
 
-def _told(part: object) -> str:
+def told(part: object) -> str:
     """Write a part of the readiness document in one line."""
     if not isinstance(part, dict):
         return str(part) if part else ""

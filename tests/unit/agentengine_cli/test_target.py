@@ -10,11 +10,10 @@ from agentengine_cli.target import (
     LocalStack,
     NoTarget,
     Origin,
-    RemoteTarget,
     SavedContext,
     TargetOptions,
+    is_local,
     pinned_context,
-    require_local,
     resolve,
     saved_contexts,
 )
@@ -104,17 +103,14 @@ def test_without_anything_there_is_no_default_project() -> None:
         resolve(TargetOptions(), command="status")
 
 
-def test_remote_target_is_refused_rather_than_pretended() -> None:
-    target = resolve(COMPLETE, command="memory apply")
-
-    with pytest.raises(RemoteTarget, match=r"https://ae\.example is configured where it runs"):
-        require_local(target, LOCAL)
+def test_another_project_is_not_the_local_stack() -> None:
+    assert not is_local(resolve(COMPLETE, command="memory apply"), LOCAL)
 
 
 def test_explicit_ids_may_name_the_local_stack() -> None:
     options = TargetOptions(base_url="http://127.0.0.1:8080/", org_id="local", project_id="local")
 
-    require_local(resolve(options, command="memory apply"), LOCAL)
+    assert is_local(resolve(options, command="memory apply"), LOCAL)
 
 
 def test_saved_contexts_are_read_from_the_home_directory(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from agentengine_cli.commands import service_account
-from memory_server.services import identity
+from memory_server.services import service_accounts
 from tests.unit.agentengine_cli.conftest import Cli
 from tests.unit.agentengine_cli.control.manual_clock import ManualClock
 from tests.unit.agentengine_cli.stand_in import CLIENT_ID, OWNER_TOKEN, SECRET, StandIn
@@ -130,7 +130,7 @@ def test_a_rotation_says_until_when_the_former_secret_is_taken(cli: Cli, stack: 
 
 
 def test_the_grace_of_a_rotation_is_the_servers() -> None:
-    assert service_account.ROTATION_GRACE == identity.ROTATION_GRACE
+    assert service_account.ROTATION_GRACE == service_accounts.ROTATION_GRACE
 
 
 def test_a_deletion_says_that_it_holds_at_once(cli: Cli, stack: Path) -> None:

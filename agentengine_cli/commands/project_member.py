@@ -1,0 +1,162 @@
+"""project member: the people of a project."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentengine_cli import connection
+from agentengine_cli.commands.targeting import (
+    BaseUrlOption,
+    ContextOption,
+    ProjectIdOption,
+)
+from agentengine_cli.connection import Server
+from agentengine_cli.context import CliContext, current, run
+from agentengine_cli.errors import WrongUsage
+from agentengine_cli.options import JsonOption, YesOption, not_blank
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_server.client import MemberDocument, NewMember
+
+ROLES = ("PROJECT_OWNER", "AGENT_DEVELOPER", "PROJECT_READ_ONLY")
+
+app = typer.Typer(name="member", help="The people of a project.", no_args_is_help=True)
+
+UserArgument = Annotated[
+    str, typer.Argument(metavar="USER_ID", help="The person.", callback=not_blank)
+]
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    user_id: UserArgument,
+    role: Annotated[str, typer.Option(metavar="ROLE", help=f"One of {', '.join(ROLES)}.")],
+    base_url: BaseUrlOption = None,
+    context_name: ContextOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a person a member; a password that is made for them is shown this once.
+
+    agentengine project member add ana --role AGENT_DEVELOPER
+    """
+    if role not in ROLES:
+        raise WrongUsage(f"--role: expected one of {', '.join(ROLES)}, found {role!r}")
+    server = _server(ctx, base_url, context_name, project_id)
+
+    async def work() -> "NewMember":
+        async with server.client(server.administrator) as client:
+            return await client.platform.add_member(user_id=user_id, role=role)
+
+    _issue(current(ctx), server, run(work()))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    base_url: BaseUrlOption = None,
+    context_name: ContextOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the people of a project and their roles.
+
+    agentengine project member list --json
+    """
+    server = _server(ctx, base_url, context_name, project_id)
+
+    async def work() -> "Sequence[MemberDocument]":
+        async with server.client(server.administrator) as client:
+            return await client.platform.members()
+
+    members = run(work())
+    current(ctx).output.table(
+        [dict(member) for member in members],
+        columns=("user_id", "role", "created_at"),
+        document={"members": members, "total": len(members)},
+        empty="Nobody is a member",
+    )
+
+
+@app.command()
+def remove(
+    ctx: typer.Context,
+    user_id: UserArgument,
+    yes: YesOption = False,
+    base_url: BaseUrlOption = None,
+    context_name: ContextOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End a person's membership, at once; what they remember stays.
+
+    agentengine project member remove ana --yes
+    """
+    context = current(ctx)
+    server = _server(ctx, base_url, context_name, project_id)
+    context.output.confirm(f"Remove {user_id} from {server}?", yes=yes)
+
+    async def work() -> None:
+        async with server.client(server.administrator) as client:
+            await client.platform.remove_member(user_id)
+
+    run(work())
+    context.output.record({"user_id": user_id, "removed": True})
+
+
+@app.command("reset-password")
+def reset_password(
+    ctx: typer.Context,
+    user_id: UserArgument,
+    yes: YesOption = False,
+    base_url: BaseUrlOption = None,
+    context_name: ContextOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a person a new password, shown this once; the former one ends.
+
+    agentengine project member reset-password ana --yes
+    """
+    context = current(ctx)
+    server = _server(ctx, base_url, context_name, project_id)
+    context.output.confirm(f"End the password of {user_id} and make a new one?", yes=yes)
+
+    async def work() -> "NewMember":
+        async with server.client(server.administrator) as client:
+            return await client.platform.reset_password(user_id)
+
+    _issue(context, server, run(work()))
+
+
+def _server(
+    ctx: typer.Context, base_url: str | None, context_name: str | None, project_id: str | None
+) -> Server:
+    return connection.platform(
+        current(ctx),
+        command=ctx.command_path.partition(" ")[2],
+        base_url=base_url,
+        context_name=context_name,
+        project_id=project_id,
+    )
+
+
+def _issue(context: CliContext, server: Server, issued: "NewMember") -> None:
+    """Show the password, the one time it can be shown."""
+    if context.output.as_json:
+        context.output.document(issued)
+        return
+    member, password = issued["member"], issued.get("password")
+    fields: dict[str, Any] = {"user_id": member["user_id"], "role": member["role"]}
+    context.output.record(fields | ({"password": password} if password else {}))
+    if not password:
+        context.output.note("The password stays the one that was given before")
+        return
+    context.output.warning("The password is shown only now; hand it over where secrets are safe")
+    context.output.note(
+        f"agentengine auth login --base-url {server.url} --username {member['user_id']} "
+        f"--project-id {server.project_id}"
+    )

@@ -1,0 +1,105 @@
+"""Logging in: what is presented becomes the login that is kept."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentengine_cli.connection import Server
+from agentengine_cli.context import CliContext, run
+from agentengine_cli.control.clock import Clock, SystemClock
+from agentengine_cli.credentials import OwnerToken, login_of
+from agentengine_cli.errors import CliError
+from agentengine_cli.home import user_directory
+from agentengine_cli.logins import OWNER, Login, LoginFile
+from memory_server.errors import NotAuthenticated
+
+if TYPE_CHECKING:
+    from memory_server.client import MemoryServerClient, Session
+
+OWNER_KINDS = frozenset({OWNER, "owner_token"})
+
+
+class LoginRefused(CliError):
+    """The server did not take what was presented."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """One server somebody wants to log in to."""
+
+    context: CliContext
+    server: Server
+    timeout: float
+    """Seconds."""
+    clock: Clock
+
+    @classmethod
+    def of(cls, context: CliContext, server: Server, *, timeout: float) -> "Door":
+        """Return the door of a server, by the machine's clock."""
+        return cls(context=context, server=server, timeout=timeout, clock=SystemClock())
+
+    def by_password(self, *, username: str, password: str, project_id: str | None) -> Login:
+        """Log a person in."""
+
+        async def exchange(client: "MemoryServerClient") -> "Session":
+            return await client.platform.login(
+                username=username, password=password, project_id=project_id
+            )
+
+        return self._keep(self._session(exchange, what="that name with that password"))
+
+    def by_refresh_token(self, refresh_token: str) -> Login:
+        """Log in with a refresh token, which ends with this."""
+
+        async def exchange(client: "MemoryServerClient") -> "Session":
+            return await client.platform.refresh(refresh_token)
+
+        return self._keep(self._session(exchange, what="that refresh token"))
+
+    def by_owner_token(self, token: str) -> Login:
+        """Keep the server's owner token, if it is that."""
+
+        async def ask() -> str:
+            credential = OwnerToken(value=token, source="as given")
+            async with self.server.client(credential, timeout=self.timeout) as client:
+                return (await client.platform.me())["kind"]
+
+        try:
+            kind = run(ask())
+        except NotAuthenticated as error:
+            raise _refused(self.server.url, "that owner token", error) from error
+        if kind not in OWNER_KINDS:
+            raise LoginRefused(
+                f"That is no owner token of {self.server.url}: it is the token of a {kind}"
+            )
+        login = Login(
+            base_url=self.server.url,
+            kind=OWNER,
+            id="owner",
+            access_token=token,
+            logged_in_at=self.clock.now().isoformat(timespec="seconds"),
+        )
+        return self._keep(login)
+
+    def _session(
+        self, exchange: Callable[["MemoryServerClient"], Awaitable["Session"]], *, what: str
+    ) -> Login:
+        async def work() -> "Session":
+            async with self.server.client(None, timeout=self.timeout) as client:
+                return await exchange(client)
+
+        try:
+            session = run(work())
+        except NotAuthenticated as error:
+            raise _refused(self.server.url, what, error) from error
+        return login_of(session, base_url=self.server.url, clock=self.clock)
+
+    def _keep(self, login: Login) -> Login:
+        directory = user_directory(self.context.environ)
+        with directory.editing(directory.auth, self.clock):
+            LoginFile(directory=directory).keep(login)
+        return login
+
+
+def _refused(base_url: str, what: str, error: NotAuthenticated) -> LoginRefused:
+    return LoginRefused(f"{base_url} does not take {what}: {error}")
