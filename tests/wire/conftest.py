@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from memory_server.app import create_app
 from memory_server.bootstrap import Application
 from memory_server.providers.system import SystemClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
+
+TICKET_TAGS = [{"name": "plant"}, {"name": "size"}, {"name": "place.city"}]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,19 @@ class _Server(uvicorn.Server):
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One server for all wire tests; each test has users and sessions of its own."""
     directory: Path = tmp_path_factory.mktemp("served")
-    application = an_application(directory, SystemClock(), extraction={"enabled": []})
+    application = an_application(
+        directory,
+        SystemClock(),
+        extraction={"enabled": []},
+        custom_memory_types=[{"name": "ticket", "collection": "tickets", "tags": TICKET_TAGS}],
+    )
+    with serving(application) as running:
+        yield running
+
+
+@contextmanager
+def serving(application: Application) -> Iterator[Served]:
+    """Serve an application from a thread while the context lasts."""
     config = uvicorn.Config(create_app(application), log_config=None, access_log=False)
     server = _Server(config)
     listener = socket.create_server(("127.0.0.1", 0))

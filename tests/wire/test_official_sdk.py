@@ -8,7 +8,6 @@ from agent_engine_sdk_memory import (
     Memory,
     MemoryAuthError,
     MemoryBadRequestError,
-    MemoryNotSupportedError,
     MemoryRequestContext,
     MemoryServerError,
     MemorySource,
@@ -212,11 +211,6 @@ def test_turns_that_are_not_indexed_are_explained(memory: Memory) -> None:
         )
 
     assert failed.value.status == 503
-
-
-def test_custom_types_are_not_supported_yet(memory: Memory) -> None:
-    with pytest.raises(MemoryNotSupportedError):
-        memory.save("ticket", "content")
 
 
 def test_a_wrong_token_is_an_authentication_error(served: Served) -> None:

@@ -46,6 +46,22 @@ def test_unreadable_configuration_is_named(tmp_path: Path, text: str) -> None:
         settings.from_environment({"AGENTENGINE_MEMORY_CONFIG": str(delivered)})
 
 
+@pytest.mark.parametrize(
+    ("given", "served"), [(None, True), ("1", True), (" ", True), ("0", False)]
+)
+def test_declared_types_are_served_unless_they_are_switched_off(
+    given: str | None, served: bool
+) -> None:
+    environ = {} if given is None else {"AGENTENGINE_CUSTOM_MEMORY_TYPES": given}
+
+    assert settings.from_environment(environ).custom_memory_types is served
+
+
+def test_a_switch_is_on_or_off() -> None:
+    with pytest.raises(InvalidProjectConfig, match="AGENTENGINE_CUSTOM_MEMORY_TYPES: expected 1"):
+        settings.from_environment({"AGENTENGINE_CUSTOM_MEMORY_TYPES": "off"})
+
+
 def test_keys_are_taken_and_shown_to_nobody() -> None:
     found = settings.from_environment({"VOYAGE_API_KEY": "a-key", "LLM_API_KEY": "  "})
 
