@@ -50,6 +50,8 @@ class Server:
     """The projects of this server that somebody is logged in for, if not for this one."""
     is_local: bool = False
     """Whether it is the stack the command was called in, and its own project."""
+    is_project_named: bool = True
+    """Whether something says which project: an option, a context, the local stack or a login."""
     organization: str | None = None
     """Set when service accounts of the organization are meant."""
 
@@ -182,6 +184,7 @@ def remote(
         org_id=org_id or (login and login.org_id) or LOCAL,
         credential=credential,
         elsewhere=[login.project_id for login in logins if login.project_id],
+        is_project_named=bool(project_id or (login and login.project_id)),
     )
     return _met(context, server)
 
@@ -215,7 +218,7 @@ def platform(
             normalized(base_url) if base_url else _only_server(context, command),
             project_id=project_id,
         )
-    context.output.note(f"Target: {server.url}")
+    context.trail.options = f" --base-url {server.url}" if not server.is_local else ""
     return _met(context, server)
 
 

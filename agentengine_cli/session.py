@@ -14,7 +14,7 @@ from agentengine_cli.logins import OWNER, Login, LoginFile
 from memory_server.errors import NotAuthenticated
 
 if TYPE_CHECKING:
-    from memory_server.client import MemoryServerClient, Session
+    from memory_server.client import MemoryServerClient, PrincipalDocument, Session
 
 OWNER_KINDS = frozenset({OWNER, "owner_token"})
 
@@ -59,23 +59,24 @@ class Door:
     def by_owner_token(self, token: str) -> Login:
         """Keep the server's owner token, if it is that."""
 
-        async def ask() -> str:
+        async def ask() -> "PrincipalDocument":
             credential = OwnerToken(value=token, source="as given")
             async with self.server.client(credential, timeout=self.timeout) as client:
-                return (await client.platform.me())["kind"]
+                return await client.platform.me()
 
         try:
-            kind = run(ask())
+            who = run(ask())
         except NotAuthenticated as error:
             raise _refused(self.server.url, "that owner token", error) from error
-        if kind not in OWNER_KINDS:
+        if who["kind"] not in OWNER_KINDS:
             raise LoginRefused(
-                f"That is no owner token of {self.server.url}: it is the token of a {kind}"
+                f"That is no owner token of {self.server.url}: it is the token of a {who['kind']}"
             )
         login = Login(
             base_url=self.server.url,
             kind=OWNER,
-            id="owner",
+            id=OWNER,
+            org_id=who.get("org_id"),
             access_token=token,
             logged_in_at=self.clock.now().isoformat(timespec="seconds"),
         )

@@ -196,13 +196,15 @@ def _server(
     context_name: str | None,
     project_id: str | None = None,
 ) -> Server:
-    return connection.platform(
+    server = connection.platform(
         current(ctx),
         command=ctx.command_path.partition(" ")[2],
         base_url=base_url,
         context_name=context_name,
         project_id=project_id,
     )
+    current(ctx).output.note(f"Target: {server.url}")
+    return server
 
 
 def _shown(project: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,13 +135,18 @@ def reset_password(
 def _server(
     ctx: typer.Context, base_url: str | None, context_name: str | None, project_id: str | None
 ) -> Server:
-    return connection.platform(
+    """Return the server and the project that is meant, and say so on stderr."""
+    server = connection.platform(
         current(ctx),
         command=ctx.command_path.partition(" ")[2],
         base_url=base_url,
         context_name=context_name,
         project_id=project_id,
     )
+    if not server.is_project_named:
+        raise WrongUsage("Name the project: --project-id ID", hint="agentengine project list")
+    current(ctx).output.note(f"Target: {server}")
+    return server
 
 
 def _issue(context: CliContext, server: Server, issued: "NewMember") -> None:

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,17 +18,18 @@ from agentengine_cli.commands.targeting import (
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.control.clock import Clock, SystemClock
+from agentengine_cli.credentials import LoginToken
 from agentengine_cli.durations import parse_hours
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
-from agentengine_cli.target import TargetOptions
 
 if TYPE_CHECKING:
     from memory_server.client import AccountDocument, IssuedAccount, MemoryServerClient
 
-ROLES = ("PROJECT_OWNER", "PROJECT_READ_ONLY", "AGENT_DEVELOPER")
+PROJECT_ROLES = ("PROJECT_OWNER", "PROJECT_READ_ONLY", "AGENT_DEVELOPER")
 FORMER_ROLES = {"PROJECT_MEMBER": "PROJECT_READ_ONLY", "ORG_ADMIN": "ORG_GROUP_CREATOR"}
 ORGANIZATION_ROLES = ("ORG_GROUP_CREATOR", "ORG_READ_ONLY")
+ROLES = (*PROJECT_ROLES, *ORGANIZATION_ROLES)
 
 ROTATION_GRACE = timedelta(days=7)
 """How long the server lets a rotated secret live."""
@@ -69,6 +71,7 @@ def create(
     addresses = _addresses(ip_access_list)
     hours = parse_hours(expires_in, option="--secret-expires-in")
     server = _server(ctx, base_url, context_name, org_id, project_id)
+    _check_role(wanted, server)
 
     async def work() -> "IssuedAccount":
         async with server.client(server.administrator) as client:
@@ -200,11 +203,39 @@ def _server(
     org_id: str | None,
     project_id: str | None,
 ) -> Server:
-    options = TargetOptions(
-        base_url=base_url, context=context_name, org_id=org_id, project_id=project_id
+    """Return the server, and whose accounts are meant: the project's, or the organization's.
+
+    One of the two ids says which; with neither it is the project of the context, of the local
+    stack or of the login, else the organization of the login.
+    """
+    context = current(ctx)
+    if org_id and project_id:
+        raise WrongUsage(
+            "--org-id and --project-id exclude each other: an account is the project's or the "
+            "organization's",
+            hint=f"agentengine {ctx.command_path.partition(' ')[2]} --project-id {project_id}",
+        )
+    if context_name and (org_id or project_id):
+        raise WrongUsage("--context and --org-id or --project-id exclude each other")
+    server = connection.platform(
+        context,
+        command=ctx.command_path.partition(" ")[2],
+        base_url=base_url,
+        context_name=context_name,
+        project_id=project_id,
     )
-    command = ctx.command_path.partition(" ")[2]
-    return connection.reach(current(ctx), options, command=command)
+    if org_id or not server.is_project_named:
+        server = replace(server, organization=org_id or _own_organization(server))
+    context.output.note(f"Target: {server}")
+    return server
+
+
+def _own_organization(server: Server) -> str:
+    """Return the organization of the login; raises `WrongUsage` if it names none."""
+    login = server.credential.login if isinstance(server.credential, LoginToken) else None
+    if login is None or login.org_id is None:
+        raise WrongUsage("Name the project, --project-id ID, or the organization, --org-id ID")
+    return login.org_id
 
 
 def former_until(former: "AccountDocument", clock: Clock) -> str:
@@ -219,11 +250,25 @@ def _role(given: str, context: CliContext) -> str:
     role = FORMER_ROLES.get(given, given)
     if role != given:
         context.output.warning(f"--role {given} is an older spelling of {role}")
-    if role in ORGANIZATION_ROLES:
-        raise WrongUsage(f"--role: {role} is an organization's; a project has {', '.join(ROLES)}")
     if role not in ROLES:
         raise WrongUsage(f"--role: expected one of {', '.join(ROLES)}, found {given!r}")
     return role
+
+
+def _check_role(role: str, server: Server) -> None:
+    """Raise `WrongUsage` for a project's role in an organization, and the other way round."""
+    fitting = PROJECT_ROLES if server.organization is None else ORGANIZATION_ROLES
+    if role in fitting:
+        return
+    if server.organization is None:
+        raise WrongUsage(
+            f"--role: {role} is an organization's; a project has {', '.join(fitting)}",
+            hint="Name the organization: --org-id ID",
+        )
+    raise WrongUsage(
+        f"--role: {role} is a project's; an organization has {', '.join(fitting)}",
+        hint="Name the project: --project-id ID",
+    )
 
 
 def _addresses(text: str) -> Sequence[str]:

@@ -59,7 +59,8 @@ def test_an_older_spelling_of_a_role_is_taken_with_a_warning(
         pytest.param(("--secret-expires-in", "90m"), "whole number of hours", id="minutes"),
         pytest.param(("--secret-expires-in", "soon"), "is not a span of time", id="no-span"),
         pytest.param(("--ip-access-list", "10.0.0.1,nowhere"), "nowhere", id="address"),
-        pytest.param(("--project-id", "p"), "incomplete explicit target", id="half-a-target"),
+        pytest.param(("--project-id", "p", "--org-id", "o"), "exclude each other", id="two-ids"),
+        pytest.param(("--org-id", "o"), "is a project's", id="role-of-a-project"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_made(
@@ -150,7 +151,7 @@ def test_a_deleted_account_is_gone(cli: Cli, stack: Path) -> None:
 
 
 def test_another_server_needs_a_login(cli: Cli, stack: Path, server: StandIn) -> None:
-    where = ("--base-url", server.url + "/x", "--org-id", "o", "--project-id", "p")
+    where = ("--base-url", server.url + "/x", "--project-id", "p")
 
     ran = cli("service-account", "list", *where, "--json")
 
@@ -161,7 +162,7 @@ def test_another_server_needs_a_login(cli: Cli, stack: Path, server: StandIn) ->
 def test_the_local_stack_named_in_full_is_still_the_local_stack(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
-    where = ("--base-url", server.url, "--org-id", "local", "--project-id", "local")
+    where = ("--base-url", server.url, "--project-id", "local")
 
     assert cli("service-account", "list", *where).code == 0
     assert server.seen[-1][2] == f"Bearer {OWNER_TOKEN}"
