@@ -246,8 +246,7 @@ def find(
 
 def from_environment(environ: Mapping[str, str], base_url: str) -> Credential | None:
     """Return the credential the environment holds for a server, if any."""
-    meant = variable(environ, "API_BASE_URL")
-    if meant and normalized(meant, option="AGENTENGINE_API_BASE_URL") != base_url:
+    if not environment_is_for(environ, base_url):
         return None
     if token := variable(environ, "OWNER_TOKEN"):
         return OwnerToken(value=token, source="AGENTENGINE_OWNER_TOKEN")
@@ -261,6 +260,12 @@ def from_environment(environ: Mapping[str, str], base_url: str) -> Credential | 
             hint="Set AGENTENGINE_CLIENT_SECRET too, or unset AGENTENGINE_CLIENT_ID",
         )
     return AccountToken(base_url=base_url, client_id=client_id, client_secret=secret)
+
+
+def environment_is_for(environ: Mapping[str, str], base_url: str) -> bool:
+    """Tell whether the environment's credentials may be shown to a server."""
+    meant = variable(environ, "API_BASE_URL")
+    return not meant or normalized(meant, option="AGENTENGINE_API_BASE_URL") == base_url
 
 
 def login_command(base_url: str) -> str:

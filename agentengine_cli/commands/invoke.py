@@ -16,7 +16,9 @@ from agentengine_cli.commands.targeting import (
     ProjectIdOption,
     WorkspaceIdOption,
 )
+from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
+from agentengine_cli.credentials import Kind, environment_is_for
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
@@ -89,8 +91,6 @@ def invoke(
     _check_resume(resume, session, [message, file])
     given = _payload(payload)
     said = _said(context, message, file, payload=payload, secret_on_stdin=client_secret_stdin)
-    account = _account(context, service_account, from_stdin=client_secret_stdin)
-    _check_speaker(account, user_id)
     options = TargetOptions(
         context=context_name,
         base_url=base_url,
@@ -98,8 +98,12 @@ def invoke(
         project_id=project_id,
         workspace_id=workspace_id,
     )
+    secret = _client_secret(from_stdin=client_secret_stdin)
+    server = connection.reach(context, options, command="invoke", workspace=workspace)
+    account = _account(context, server, service_account, secret)
+    _check_speaker(server, account, user_id)
     conversation = Conversation(
-        server=connection.reach(context, options, command="invoke", workspace=workspace),
+        server=server,
         output=context.output,
         account=account,
         user_id=user_id,
@@ -198,15 +202,28 @@ def _payload(text: str | None) -> Mapping[str, Any] | None:
         raise WrongUsage(f"--payload: {error}") from error
 
 
-def _account(context: CliContext, client_id: str | None, *, from_stdin: bool) -> Account | None:
-    secret = _decoded(_standard_input(), "standard input").strip() if from_stdin else None
-    if secret == "":
+def _client_secret(*, from_stdin: bool) -> str | None:
+    if not from_stdin:
+        return None
+    secret = _decoded(_standard_input(), "standard input").strip()
+    if not secret:
         raise WrongUsage("--client-secret-stdin: standard input is empty")
-    return agent.account_from(context.environ, client_id=client_id, secret=secret)
+    return secret
 
 
-def _check_speaker(account: Account | None, user_id: str | None) -> None:
-    if account is None and user_id is None:
+def _account(
+    context: CliContext, server: Server, client_id: str | None, secret: str | None
+) -> Account | None:
+    """Return the service account to speak as; the environment's only to whom it is meant for."""
+    is_meant = environment_is_for(context.environ, server.url)
+    environ = context.environ if is_meant else {}
+    return agent.account_from(environ, client_id=client_id, secret=secret)
+
+
+def _check_speaker(server: Server, account: Account | None, user_id: str | None) -> None:
+    """Raise `WrongUsage` if nobody says whose memory it is: the owner of a server is no user."""
+    is_owner = server.administrator.kind is Kind.OWNER_TOKEN if account is None else False
+    if is_owner and user_id is None:
         raise WrongUsage(
             "Nobody is named whose memory this is",
             hint="Add --user-id ID, or --service-account CLIENT_ID with its secret in "
