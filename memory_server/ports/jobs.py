@@ -70,6 +70,11 @@ class Jobs(Protocol):
         ...
 
     @abstractmethod
+    async def requeue_failed(self, project_id: str, *, due_at: datetime) -> int:
+        """Queue every failed job again with its attempts forgotten; return how many there were."""
+        ...
+
+    @abstractmethod
     async def list(
         self, project_id: str, *, state: JobState | None = None, limit: int = 100
     ) -> Sequence[Job]:

@@ -66,11 +66,24 @@ class Administration:
         """Queue a failed job again, or raise `JobNotFound`."""
         return await self._store.jobs.requeue(project_id, job_id, due_at=self._clock.now())
 
-    async def erase(self, scope: Scope) -> Mapping[str, int]:
-        """Delete everything a user has in the project; return counts by kind."""
-        if scope.user_id is None:
-            raise InvalidRequest("user_id: name the user whose memory is to be erased")
-        return await self._store.erase(scope)
+    async def retry_failed(self, project_id: str) -> int:
+        """Queue every failed job of a project again; return how many there were."""
+        return await self._store.jobs.requeue_failed(project_id, due_at=self._clock.now())
+
+    async def erase(self, project_id: str, *, user_id: str | None) -> Mapping[str, int]:
+        """Delete everything a user has in the project; return counts by kind.
+
+        Their queued jobs go too, and what is at work for them is not stored.
+        """
+        if user_id is None:
+            raise InvalidRequest(
+                "user_id: name the user whose memory is to be erased, or say everybody=true"
+            )
+        return await self._store.erase(Scope(project_id=project_id, user_id=user_id))
+
+    async def erase_everybody(self, project_id: str) -> Mapping[str, int]:
+        """Delete everything that the project remembers; return counts by kind."""
+        return await self._store.erase(Scope(project_id=project_id))
 
     async def _with_evidence(
         self,

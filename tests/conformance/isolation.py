@@ -234,6 +234,9 @@ TRIES: dict[str, Try] = {
         JobNotFound,
         by_user=False,
     ),
+    "Jobs.requeue_failed": Try(
+        lambda s, k, o: s.jobs.requeue_failed(o.project_id, due_at=START), by_user=False
+    ),
     "Jobs.list": Try(lambda s, k, o: s.jobs.list(o.project_id), by_user=False),
     "Jobs.counts": Try(lambda s, k, o: _counted(s, o), by_user=False),
     "Jobs.enqueue": Try(lambda s, k, o: _enqueue(s, k, o), by_user=False),

@@ -245,6 +245,20 @@ class JobsContract:
             queued=1, running=0, failed=0, done=0, oldest_queued_at=START
         )
 
+    async def test_all_failed_jobs_of_a_project_are_queued_again_and_no_others(
+        self, store: Store
+    ) -> None:
+        await store.jobs.enqueue([a_job(), a_job(user_id="bob"), a_job(project_id="bank")])
+        for _ in range(3):
+            await store.jobs.fail(await claimed(store), code="C", reason="r", now=START)
+
+        again = await store.jobs.requeue_failed(PROJECT, due_at=EXPIRED)
+
+        found = await store.jobs.list(PROJECT, state=JobState.QUEUED)
+        assert again == len(found) == 2
+        assert {(job.attempts, job.error_code, job.due_at) for job in found} == {(0, None, EXPIRED)}
+        assert (await store.jobs.counts()).failed == 1
+
     async def test_no_jobs_count_as_none(self, store: Store) -> None:
         counts = await store.jobs.counts(PROJECT)
 

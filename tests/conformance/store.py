@@ -117,6 +117,9 @@ class StoreContract:
             "jobs": 2,
             "records": 1,
             "memories": 2,
+            "idempotency_keys": 1,
+            "index_entries": 5,
+            "vectors": 4,
         }
 
     async def test_an_erased_session_begins_anew(self, store: Store) -> None:

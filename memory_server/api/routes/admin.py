@@ -14,6 +14,7 @@ from memory_server.api.schemas.admin import (
     History,
     JobDocument,
     Jobs,
+    Retried,
     Shown,
     shown,
 )
@@ -21,6 +22,7 @@ from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.api.schemas.memories import document
 from memory_server.domain.job import JobState
 from memory_server.domain.scope import Scope
+from memory_server.errors import InvalidRequest
 
 router = APIRouter(prefix="/admin", tags=["administration"])
 
@@ -91,6 +93,12 @@ async def list_jobs(
     return Jobs(jobs=[JobDocument.of(job) for job in jobs], counts=CountsDocument.of(counts))
 
 
+@router.post("/jobs/retry")
+async def retry_failed_jobs(owner: Owner, services: ServicesOfApp) -> Retried:
+    """Queue every failed job of the project again."""
+    return Retried(retried=await services.administration.retry_failed(owner.project_id))
+
+
 @router.post("/jobs/{job_id}/retry")
 async def retry_job(job_id: str, owner: Owner, services: ServicesOfApp) -> JobDocument:
     """Queue a failed job again."""
@@ -98,7 +106,17 @@ async def retry_job(job_id: str, owner: Owner, services: ServicesOfApp) -> JobDo
 
 
 @router.delete("/scope")
-async def erase_scope(owner: Owner, services: ServicesOfApp, user_id: QueryText = None) -> Erased:
-    """Remove everything of a user for good, and tell how much it was."""
-    scope = Scope(project_id=owner.project_id, user_id=user_id)
-    return Erased(deleted=dict(await services.administration.erase(scope)))
+async def erase_scope(
+    owner: Owner,
+    services: ServicesOfApp,
+    user_id: QueryText = None,
+    everybody: Annotated[bool, unset_if_blank(default=False)] = False,  # noqa: FBT002 a query parameter
+) -> Erased:
+    """Remove everything of a user for good, or of everybody, and tell how much it was."""
+    if everybody and user_id is not None:
+        raise InvalidRequest("name a user_id or say everybody=true, not both")
+    if everybody:
+        deleted = await services.administration.erase_everybody(owner.project_id)
+    else:
+        deleted = await services.administration.erase(owner.project_id, user_id=user_id)
+    return Erased(deleted=dict(deleted))

@@ -91,6 +91,12 @@ class Jobs(Answer):
     counts: CountsDocument
 
 
+class Retried(Answer):
+    """How many failed jobs were queued again."""
+
+    retried: int
+
+
 class FlushBody(Body):
     """What to promote; with neither, everything that waits.
 

@@ -115,14 +115,14 @@ def remove(connection: sqlite3.Connection, project_id: str, ids: Iterable[str]) 
             _delete(connection, place.document)
 
 
-def erase(connection: sqlite3.Connection, scope: Scope) -> None:
-    """Take out everything of a user, of no user, or of a whole project."""
+def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:
+    """Take out everything of a user, of no user, or of a whole project; return how much."""
     owned = Predicate("d")
     owned.within(scope.of_user())
     rows = connection.execute(owned.fill(SQL["of_owner"]), owned.values).fetchall()
     for (rowid,) in rows:
         _delete(connection, rowid)
-    vectors.erase(connection, scope)
+    return {"index_entries": len(rows), "vectors": vectors.erase(connection, scope)}
 
 
 def link_neighbours(

@@ -100,15 +100,16 @@ def copy(connection: sqlite3.Connection, document: int, place: Place) -> None:
         store(connection, place, vector)
 
 
-def erase(connection: sqlite3.Connection, scope: Scope) -> None:
-    """Remove every partition of a user, of no user, or of a whole project."""
+def erase(connection: sqlite3.Connection, scope: Scope) -> int:
+    """Remove every partition of a user, of no user, or of a project; return how many vectors."""
     owned = Predicate("p")
     owned.within(scope.of_user())
     rows = connection.execute(owned.fill(SQL["partitions_of"]), owned.values).fetchall()
-    for (partition_id,) in rows:
+    for partition_id, _ in rows:
         for part in _WHOLE:
             connection.execute(SQL[f"delete_partition_{part}"], {"partition_id": partition_id})
         connection.execute(SQL["delete_partition"], {"partition_id": partition_id})
+    return sum(vectors for _, vectors in rows)
 
 
 def _places(

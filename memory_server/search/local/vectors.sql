@@ -118,7 +118,7 @@ WHERE p.source = :source AND p.space = :space AND p.past IN (0, :past) AND p.vec
 
 -- name: partitions_of
 -- The partitions of an owner.
-SELECT p.id FROM partitions AS p WHERE /* conditions */ 1;
+SELECT p.id, p.vectors FROM partitions AS p WHERE /* conditions */ 1;
 
 -- name: delete_partition_tail
 -- Remove a partition's vectors that are not packed.

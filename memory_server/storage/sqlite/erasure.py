@@ -24,18 +24,19 @@ def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:
     owned = Predicate("e")
     owned.within(scope.of_user())
     sessions = connection.execute(owned.fill(SQL["sessions_of"]), owned.values).fetchall()
+    keys = connection.execute(owned.fill(SQL["idempotency_keys"]), owned.values).fetchone()
     counts = {
         kind: connection.execute(owned.fill(SQL[kind]), owned.values).rowcount for kind in _KINDS
     }
     _forget_owners(connection, scope)
-    documents.erase(connection, scope)
+    indexed = documents.erase(connection, scope)
     gone = 0
     for (session_id,) in sessions:
         where = {"project_id": scope.project_id, "session_id": session_id}
         gone += connection.execute(SQL["session"], where).rowcount
         connection.execute(SQL["leave_session"], where)
         skip_erased(connection, where)
-    return {**counts, "sessions": gone}
+    return {**counts, "sessions": gone, "idempotency_keys": keys[0], **indexed}
 
 
 def _forget_owners(connection: sqlite3.Connection, scope: Scope) -> None:

@@ -4,6 +4,10 @@ SELECT e.session_id FROM sessions AS e WHERE /* conditions */ 1
 UNION SELECT e.session_id FROM turns AS e WHERE /* conditions */ 1
 UNION SELECT e.session_id FROM snapshots AS e WHERE /* conditions */ 1;
 
+-- name: idempotency_keys
+-- How many turns of an owner are known by a key of their writer's.
+SELECT count(*) FROM turns AS e WHERE e.idempotency_key IS NOT NULL AND /* conditions */ 1;
+
 -- name: turns
 -- Remove the turns of an owner.
 DELETE FROM turns AS e WHERE /* conditions */ 1;

@@ -73,6 +73,12 @@ class SqliteJobs(Jobs):
         values = {"project_id": project_id, "id": job_id, "due_at": to_micros(due_at)}
         return await self._database.write(lambda db: _requeue(db, values))
 
+    async def requeue_failed(self, project_id: str, *, due_at: datetime) -> int:
+        values = {"project_id": project_id, "due_at": to_micros(due_at)}
+        return await self._database.write(
+            lambda db: db.execute(SQL["requeue_failed"], values).rowcount
+        )
+
     async def list(
         self, project_id: str, *, state: JobState | None = None, limit: int = 100
     ) -> Sequence[Job]:

@@ -87,6 +87,13 @@ UPDATE jobs SET
     error_code = NULL, error = NULL
 WHERE project_id = :project_id AND id = :id AND state = 'failed' RETURNING *;
 
+-- name: requeue_failed
+-- Queue every failed job of a project again.
+UPDATE jobs SET
+    state = 'queued', attempts = 0, due_at = :due_at, finished_at = NULL,
+    error_code = NULL, error = NULL
+WHERE project_id = :project_id AND state = 'failed';
+
 -- name: list
 -- Jobs of a project, the newest first.
 SELECT * FROM jobs WHERE project_id = :project_id
