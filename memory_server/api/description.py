@@ -82,6 +82,7 @@ def _complete(document: dict[str, Any], reading: Mapping[tuple[str, str], bool])
             _say_parameters(path, operation)
             _say_security(path, operation)
             _say_errors(path, operation, writes=writes)
+            _say_events(operation)
 
 
 def _say_parameters(path: str, operation: dict[str, Any]) -> None:
@@ -149,3 +150,20 @@ def _statuses(path: str, operation: Mapping[str, Any], *, writes: bool) -> Itera
         yield from (409, 507)
     if any(asking in path for asking in _ASKING_MODELS):
         yield 502
+
+
+def _say_events(operation: Mapping[str, Any]) -> None:
+    """Say of a stream that its schema is of what the events carry as their data."""
+    for answer in operation["responses"].values():
+        stream = answer.get("content", {}).get("text/event-stream")
+        if stream is not None:
+            data = {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": stream["schema"],
+            }
+            stream["schema"] = {
+                "type": "object",
+                "required": ["data"],
+                "properties": {"data": data},
+            }
