@@ -11,6 +11,9 @@ from memory_server import errors as server_errors
 
 ROUTE_MISSING = frozenset({"ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"})
 
+GATEWAY = frozenset({502, 503, 504})
+"""What a proxy answers when the server behind it does not."""
+
 
 class ServerTooOld(CliError):
     """The server does not know what it was asked for."""
@@ -147,8 +150,14 @@ def _missing(error: Exception, server: Server) -> CliError | None:
             f"The server at {server.url} is too old for this command: {error}",
             hint="Upgrade it where it runs: agentengine memory apply --upgrade",
         )
-    if "code" in error.details or "status" not in error.details:
+    status = int(error.details.get("status") or 0)
+    if "code" in error.details or not status:
         return None
+    if status in GATEWAY:
+        return ServerNotRunning(
+            f"What stands before {server.url} answers, and not the memory server: {error}",
+            hint="Wait for it to come back, or start it where it runs",
+        )
     return NotAMemoryServer(
         f"What answers at {server.url} is no memory server: {error}",
         hint=f"Check the address; a memory server answers curl {server.url}/health with JSON",

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.clock import Clock, SystemClock
-from agentengine_cli.credentials import OwnerToken, login_of
+from agentengine_cli.credentials import LoginToken, OwnerToken, login_of
 from agentengine_cli.errors import CliError
 from agentengine_cli.home import user_directory
 from agentengine_cli.logins import OWNER, Login, LoginFile
-from memory_server.errors import NotAuthenticated
+from agentengine_cli.remote_errors import explain_at
+from agentengine_cli.target import LOCAL
+from memory_server.errors import MemoryServerError, NotAuthenticated
 
 if TYPE_CHECKING:
     from memory_server.client import MemoryServerClient, PrincipalDocument, Session
 
+END_SECONDS = 5.0
 OWNER_KINDS = frozenset({OWNER, "owner_token"})
 
 
@@ -100,6 +103,27 @@ class Door:
         with directory.editing(directory.auth, self.clock):
             LoginFile(directory=directory).keep(login)
         return login
+
+
+def end(context: CliContext, login: Login) -> None:
+    """Have the server end a login; what hinders it is a warning, because it is forgotten anyway."""
+    if login.kind in OWNER_KINDS:
+        return
+    clock = SystemClock()
+    credential = LoginToken(login=login, directory=user_directory(context.environ), clock=clock)
+    server = Server(url=login.base_url, project_id=LOCAL, credential=credential)
+
+    async def work() -> None:
+        async with server.client(credential, timeout=END_SECONDS) as client:
+            await client.platform.logout()
+
+    try:
+        run(work())
+    except (CliError, MemoryServerError, OSError) as error:
+        told = explain_at(error, server)
+        context.output.warning(
+            f"{login.base_url} could not be told, and takes the tokens until they end: {told}"
+        )
 
 
 def _refused(base_url: str, what: str, error: NotAuthenticated) -> LoginRefused:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentengine_cli import connection, credentials
+from agentengine_cli import connection, credentials, session
 from agentengine_cli.base_url import is_exposed, normalized
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current
@@ -133,22 +133,23 @@ def logout(
         typer.Option("--base-url", metavar="URL", help="Only this one.", callback=not_blank),
     ] = None,
 ) -> None:
-    """Forget every login, or the ones to one server.
+    """End every login, or the ones to one server, there and here.
 
     agentengine auth logout
     """
     context = current(ctx)
     directory = user_directory(context.environ)
     only = normalized(base_url) if base_url else None
-    if not directory.auth.exists():
-        context.output.note("Nothing to forget: you are not logged in")
+    ended = [kept for kept in LoginFile(directory=directory).all() if only in {None, kept.base_url}]
+    if not ended:
+        context.output.note(f"You are not logged in{f' to {only}' if only else ''}")
         return
+    for kept in ended:
+        session.end(context, kept)
     with directory.editing(directory.auth, SystemClock()):
-        gone = LoginFile(directory=directory).forget(only)
-    for forgotten in gone:
-        context.output.result(f"logged out: {forgotten.id} at {forgotten.base_url}")
-    if not gone:
-        context.output.note(f"Nothing to forget: you are not logged in{f' to {only}' * bool(only)}")
+        LoginFile(directory=directory).forget(only)
+    for kept in ended:
+        context.output.result(f"logged out: {kept.id} at {kept.base_url}")
 
 
 def _check_ways(ways: dict[str, bool], username: str | None) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from agentengine_cli import memory_text
 from agentengine_cli.commands.flush import flush
+from agentengine_cli.commands.search import search
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
     ContextOption,
@@ -43,6 +44,7 @@ def register(memory_app: typer.Typer) -> None:
     """Add the commands to the `memory` group."""
     memory_app.command("import")(import_turns)
     memory_app.command("show")(show)
+    memory_app.command("search")(search)
     memory_app.command("flush")(flush)
     memory_app.command("jobs")(jobs)
     memory_app.command("retry")(retry)

@@ -43,8 +43,7 @@ def add(
 
     agentengine project member add ana --role AGENT_DEVELOPER
     """
-    if role not in ROLES:
-        raise WrongUsage(f"--role: expected one of {', '.join(ROLES)}, found {role!r}")
+    _check_role(role)
     server = _server(ctx, base_url, context_name, project_id)
 
     async def work() -> "NewMember":
@@ -79,6 +78,30 @@ def list_(
         document={"members": members, "total": len(members)},
         empty="Nobody is a member",
     )
+
+
+@app.command()
+def update(
+    ctx: typer.Context,
+    user_id: UserArgument,
+    role: Annotated[str, typer.Option(metavar="ROLE", help=f"One of {', '.join(ROLES)}.")],
+    base_url: BaseUrlOption = None,
+    context_name: ContextOption = None,
+    project_id: ProjectIdOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a person another role, from their next request on.
+
+    agentengine project member update ana --role PROJECT_OWNER
+    """
+    _check_role(role)
+    server = _server(ctx, base_url, context_name, project_id)
+
+    async def work() -> "MemberDocument":
+        async with server.client(server.administrator) as client:
+            return await client.platform.change_member(user_id, role=role)
+
+    current(ctx).output.record(run(work()))
 
 
 @app.command()
@@ -130,6 +153,11 @@ def reset_password(
             return await client.platform.reset_password(user_id)
 
     _issue(context, server, run(work()))
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise WrongUsage(f"--role: expected one of {', '.join(ROLES)}, found {role!r}")
 
 
 def _server(

@@ -17,6 +17,7 @@ from memory_server.client.shapes import (
     AccountDocument,
     Erased,
     Flushed,
+    FoundMemory,
     InvokeAnswer,
     IssuedAccount,
     JobDocument,
@@ -27,6 +28,7 @@ from memory_server.client.shapes import (
     StreamFrame,
     Token,
 )
+from memory_server.client.tools import ToolsClient
 from memory_server.client.transport import (
     CONNECT_TIMEOUT,
     Transport,
@@ -83,6 +85,7 @@ class MemoryServerClient:
             else f"/api/v1/organizations/{quote(organization, safe='')}"
         )
         self.platform = Platform(self._wire, self._project)
+        self.tools = ToolsClient(self._wire, self._project)
         self.deployment = DeploymentClient(self._wire, self._project)
 
     async def __aenter__(self) -> Self:
@@ -146,6 +149,15 @@ class MemoryServerClient:
         query = _query(user_id=user_id, type=type, include_history=include_history or None)
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
+
+    async def search(
+        self, query: str, *, type: str, user_id: str | None = None, top_k: int | None = None
+    ) -> Sequence[FoundMemory]:
+        """Return what is found in one kind of memory, the best first."""
+        body = {"query": query, "type": type} | _query(user_id=user_id, top_k=top_k)
+        path = f"{self._project}/memory/search"
+        answer = await self._wire.call("POST", path, idempotent=True, json=body)
+        return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
 
     async def flush(
         self,

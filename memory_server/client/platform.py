@@ -48,6 +48,10 @@ class Platform:
         answer = await self._wire.call("GET", f"{AUTH}/me")
         return cast(PrincipalDocument, having(answer, "kind", "id"))
 
+    async def logout(self) -> None:
+        """End the login whose token is shown."""
+        await self._wire.call("POST", f"{AUTH}/logout")
+
     async def create_project(
         self, name: str, *, description: str | None = None, id: str | None = None
     ) -> ProjectDocument:
@@ -85,6 +89,11 @@ class Platform:
         body = {"user_id": user_id, "role": role}
         answer = await self._wire.call("POST", f"{self._project}/members", json=body)
         return cast(NewMember, having(answer, "member"))
+
+    async def change_member(self, user_id: str, *, role: str) -> MemberDocument:
+        """Give a person another role."""
+        answer = await self._wire.call("PATCH", self._member(user_id), json={"role": role})
+        return cast(MemberDocument, having(answer, "member")["member"])
 
     async def remove_member(self, user_id: str) -> None:
         """End a person's membership."""

@@ -85,6 +85,18 @@ class MemoryDocument(TypedDict):
     """Of a record of a type that the project declares."""
 
 
+class FoundMemory(TypedDict):
+    """A piece of memory that a search found."""
+
+    id: str
+    content: str
+    source: str
+    timestamp: str
+    similarity_score: float | None
+    """0 to 1, higher is better."""
+    metadata: Mapping[str, Any]
+
+
 class Flushed(TypedDict):
     """What a flush promoted."""
 
