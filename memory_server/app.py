@@ -46,7 +46,7 @@ def create_app(
             yield
         finally:
             await deployment.end()
-            await application.store.close()
+            await deployment.current.close()
 
     app = FastAPI(
         title="Agent Engine memory server",

@@ -12,6 +12,7 @@ from memory_server.deployment_errors import (
     ProviderKeyMissing,
 )
 from memory_server.domain import deployment_plan as rules
+from memory_server.domain.custom_type import NOT_ENABLED
 from memory_server.domain.deployment import (
     AppliedConfig,
     ApplyRequest,
@@ -21,7 +22,7 @@ from memory_server.domain.deployment import (
 from memory_server.errors import InvalidProjectConfig
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
-from memory_server.project_config import MemoryConfig
+from memory_server.project_config import MemoryConfig, Problem
 from memory_server.settings import ConfigSource, Settings
 
 
@@ -34,6 +35,8 @@ class Present:
     """Provider keys as they would be given to new services."""
     vectors: int
     """How many the store holds."""
+    declares_types: bool = True
+    """Whether projects may declare memory types here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,7 @@ class Configuration:
         What is stored already keeps its time.
         """
         parsed = project_config.parse_with_warnings(document)
-        _check_written_once(present.running, document)
+        _check_allowed(parsed.config, document, present)
         before = await self._files.stored()
         stored = StoredConfig(
             document=document, digest=project_config.digest(document), at=self._clock.now()
@@ -125,7 +128,7 @@ class Configuration:
                 "agentengine memory configure"
             )
         config = project_config.parse(stored.document)
-        _check_written_once(present.running, stored.document)
+        _check_allowed(config, stored.document, present)
         local_models = base.local_models or request.local_models
         _check_keys(config, present, local_models=local_models)
         change = rules.space_change(present.running, stored.document, local_models=local_models)
@@ -177,11 +180,14 @@ def running_config(settings: Settings, *, since: datetime) -> RunningConfig:
     )
 
 
-def _check_written_once(running: RunningConfig, document: Mapping[str, Any]) -> None:
-    problems = project_config.check_against_stored(running.document, document)
+def _check_allowed(config: MemoryConfig, document: Mapping[str, Any], present: Present) -> None:
+    """Raise `InvalidProjectConfig` for what is valid, and is not to be had here."""
+    problems = [*project_config.check_against_stored(present.running.document, document)]
+    if config.custom_memory_types and not present.declares_types:
+        message = f"{NOT_ENABLED} on this deployment; nothing was stored"
+        problems.append(Problem(path="memory.custom_memory_types", message=message))
     if problems:
-        text = "\n".join(map(str, problems))
-        raise InvalidProjectConfig(text, problems=tuple(problems))
+        raise InvalidProjectConfig("\n".join(map(str, problems)), problems=tuple(problems))
 
 
 def _check_keys(config: MemoryConfig, present: Present, *, local_models: bool) -> None:

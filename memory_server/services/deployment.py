@@ -79,7 +79,7 @@ class Release(Protocol):
 
     @abstractmethod
     async def let_go(self, successor: Any) -> None:
-        """Let go of the models that the successor does not use; None: of all."""
+        """Let go of the models that the successor does not use."""
         ...
 
 
@@ -155,7 +155,7 @@ class Deployment(Generic[R]):
         self._tenure.begin(self.current.run)
 
     async def end(self) -> None:
-        """End everything in order, an apply at work too; the store stays open."""
+        """End the work in order, an apply too; `current` is then to be closed."""
         if self._rolling is not None:
             self._rolling.cancel()
             await asyncio.wait({self._rolling})
@@ -164,7 +164,6 @@ class Deployment(Generic[R]):
             leaving.cancel()
         if self._leaving:
             await asyncio.wait(self._leaving)
-        await self.current.let_go(None)
 
     async def pin(self, *, waits: bool) -> Pin[R]:
         """Return a hold on the services that serve now, to be ended with the request.
@@ -345,6 +344,7 @@ class Deployment(Generic[R]):
         return Present(
             running=self.running,
             secrets=await self._secrets.given(self._base.secrets),
+            declares_types=self._base.custom_memory_types,
             vectors=int(described.get("vectors", 0)),
         )
 

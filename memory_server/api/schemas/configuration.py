@@ -151,15 +151,20 @@ class ConfigMark(Answer):
 
     digest: str
     at: str
-    source: str | None = None
-    """Of the running one: see `RunningDocument`."""
+
+
+class RunningMark(ConfigMark):
+    """Which configuration runs."""
+
+    source: str
+    """See `RunningDocument`."""
 
 
 class RuntimeConfig(Answer):
     """Which configuration is stored, and which one runs."""
 
     stored: ConfigMark | None
-    running: ConfigMark
+    running: RunningMark
     pending: bool
     applied_at: str | None
     """When one was applied last; null: none ever was."""
@@ -170,7 +175,7 @@ class RuntimeConfig(Answer):
         stored, running = report.stored, report.running
         return cls(
             stored=ConfigMark(digest=stored.digest, at=stored.at.isoformat()) if stored else None,
-            running=ConfigMark(
+            running=RunningMark(
                 digest=running.digest, at=running.since.isoformat(), source=running.source.value
             ),
             pending=report.pending,
