@@ -48,6 +48,7 @@ from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
+from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
 from memory_server.services.secrets import keys_of
 from memory_server.services.service_accounts import ServiceAccounts
@@ -174,6 +175,7 @@ class Application:
         """Let go of the models that the successor does not use."""
         if successor is None or not self.shares("embedding", successor):
             await self.providers.embedder.close()
+            await self.providers.reranker.close()
         if successor is None or not self.shares("extraction", successor):
             await self.providers.extractor.close()
 
@@ -260,6 +262,7 @@ def join(
     context = ContextBuilding(
         store=store,
         retrieval=retrieval,
+        reranking=Reranking(providers.reranker),
         partitions=partitions,
         default_style=_STYLES.get(memory.extraction_llm.provider, FormatStyle.JINJA2),
     )

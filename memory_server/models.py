@@ -7,10 +7,13 @@ from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.ports.answerer import Answerer
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
+from memory_server.ports.reranker import Reranker
 from memory_server.project_config import EmbeddingConfig, ExtractionLlmConfig, required_keys
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.extraction.factory import build_extractor
+from memory_server.providers.reranking.absent import NoReranker
+from memory_server.providers.reranking.factory import build_reranker
 from memory_server.providers.unconfigured import (
     UnconfiguredAnswerer,
     UnconfiguredEmbedder,
@@ -31,6 +34,8 @@ class Providers:
     answerer: Answerer
     embedding: Mapping[str, object]
     extraction: Mapping[str, object]
+    reranker: Reranker = field(default_factory=lambda: NoReranker("no reranker is configured"))
+    """Comes and goes with the embedder."""
 
 
 Former = tuple[Settings, Providers]
@@ -46,9 +51,11 @@ def build_providers(settings: Settings, former: Former | None = None) -> Provide
     embedding, extraction = _choices(settings)
     was_embedding, was_extraction = _choices(former[0]) if former else (None, None)
     kept = former[1] if former else None
+    keeps_embedding = kept is not None and embedding == was_embedding
     keeps_extraction = kept is not None and extraction == was_extraction
     return Providers(
-        embedder=(kept.embedder if kept and embedding == was_embedding else _embedder(embedding)),
+        embedder=kept.embedder if kept and keeps_embedding else _embedder(embedding),
+        reranker=kept.reranker if kept and keeps_embedding else _reranker(embedding),
         extractor=kept.extractor if kept and keeps_extraction else _extractor(extraction),
         answerer=kept.answerer if kept and keeps_extraction else _answerer(extraction),
         embedding={
@@ -103,6 +110,12 @@ def _embedder(choice: _Embedding) -> Embedder:
         space = EmbeddingSpace(model=choice.config.model, dimension=choice.config.dimension)
         return UnconfiguredEmbedder(space, choice.missing)
     return build_embedder(choice.config, key=choice.key)
+
+
+def _reranker(choice: _Embedding) -> Reranker:
+    if choice.missing is not None:
+        return NoReranker(choice.missing)
+    return build_reranker(choice.config, key=choice.key)
 
 
 def _extractor(choice: _Extraction) -> Extractor:

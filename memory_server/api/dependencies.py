@@ -9,6 +9,7 @@ from fastapi import Request
 
 from memory_server.api.serving import PIN
 from memory_server.domain.account import Principal, PrincipalKind
+from memory_server.domain.partitions import Partitions
 from memory_server.domain.policy import (
     Action,
     Named,
@@ -60,6 +61,8 @@ class Services(Protocol):
     def keeping(self) -> MemoryKeeping: ...
     @property
     def retrieval(self) -> Retrieval: ...
+    @property
+    def partitions(self) -> Partitions: ...
     @property
     def custom_types(self) -> CustomTypes: ...
     @property

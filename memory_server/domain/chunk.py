@@ -62,3 +62,6 @@ class SourceOutcome:
     count: int
     error: str | None = None
     retryable: bool = False
+    """Whether its index is being built, so that the same call soon finds more."""
+    reranked: bool = False
+    """Whether a reranker put any of its finds in order."""

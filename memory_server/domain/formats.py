@@ -90,6 +90,13 @@ def count_messages(messages: Iterable[Message]) -> int:
     )
 
 
+def spoken(chunk: Chunk) -> str:
+    """Return a chunk as one would say it: its name or who spoke, and its text."""
+    name = _name(chunk)
+    text = _spoken(chunk)
+    return f"{name}: {text}" if name and text else text
+
+
 def without_memory(text: str) -> str:
     """Return a text without the contexts that `format_context` put into it."""
     if f"<{TAG}>" not in text and HEADING not in text:

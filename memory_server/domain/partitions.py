@@ -13,6 +13,8 @@ Legs = frozenset[RetrievalMode]
 
 BOTH: Legs = frozenset((RetrievalMode.TEXT, RetrievalMode.SEMANTIC))
 
+_CONFIGURED = {Source.STM: "short_term"}
+"""What sources are called in the configuration, where that differs."""
 _BEST_FIRST = (RetrievalMode.HYBRID, RetrievalMode.TEXT, RetrievalMode.SEMANTIC)
 
 
@@ -75,6 +77,6 @@ class Partitions:
         if not modes:
             return (
                 f"On {source.value} no declared key ({keys}) is indexed: "
-                "list it in memory.metadata_partition_index"
+                f"list {_CONFIGURED.get(source, source.value)} in memory.metadata_partition_index"
             )
         return f"On {source.value}, {keys} can be filtered on in mode {' or '.join(modes)}"

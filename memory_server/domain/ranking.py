@@ -135,6 +135,34 @@ def drop_near_duplicates(chunks: Sequence[Chunk]) -> list[Chunk]:
     return [chunk for chunk in chunks if id(chunk) not in dropped]
 
 
+def reorder(
+    chunks: Sequence[Chunk], relevance: Sequence[float | None], *, weight: float
+) -> list[Chunk]:
+    """Return the chunks by what a reranker says of each, with its word as `rerank_score`.
+
+    Both judgements are stretched from 0 to 1 over these chunks; the reranker's counts `weight`,
+    the search's the rest. Of None it said nothing, which is 0. Ties keep their order.
+    """
+    said = _stretched(relevance)
+    before = _stretched([chunk.score for chunk in chunks])
+    total = [weight * new + (1 - weight) * old for new, old in zip(said, before, strict=True)]
+    order = sorted(range(len(chunks)), key=lambda place: -total[place])
+    return [_judged(chunks[place], relevance[place]) for place in order]
+
+
+def _stretched(scores: Sequence[float | None]) -> list[float]:
+    known = [score for score in scores if score is not None]
+    lowest, highest = min(known, default=0.0), max(known, default=0.0)
+    width = (highest - lowest) or 1.0
+    return [0.0 if score is None else (score - lowest) / width for score in scores]
+
+
+def _judged(chunk: Chunk, relevance: float | None) -> Chunk:
+    if relevance is None:
+        return chunk
+    return replace(chunk, metadata={**chunk.metadata, "rerank_score": relevance})
+
+
 def asks_for_present(query: str) -> bool:
     """Return whether a query wants what holds now rather than what held once."""
     return _PRESENT.search(query) is not None

@@ -15,6 +15,9 @@ higher on other scripts: a budget is rather left unfilled than overrun.
 
 import re
 
+TOKENIZER = "estimate-1"
+"""The name of this rule. Another rule has another name, so that counts stay comparable."""
+
 _LATIN = 8
 _ALPHABET = 3
 _DIGITS = 3

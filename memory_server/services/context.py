@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memory_server.domain import surprises
 from memory_server.domain.budget import pack
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source, SourceOutcome
 from memory_server.domain.filters import Filter
@@ -28,7 +30,9 @@ from memory_server.errors import (
     SourceNotIndexed,
     StorageError,
 )
+from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
+from memory_server.services.reranking import Reordered, Reranking
 from memory_server.services.search import Found, Question, Retrieval, SearchRequest
 
 RANKING_STRATEGY = "weighted_fusion"
@@ -86,6 +90,8 @@ class ContextAnswer:
     selected: Sequence[Chunk]
     dropped: Sequence[str]
     """Ids of chunks that were found but did not fit the budget."""
+    selections: Sequence[Selection]
+    """What each source was limited to, in every leg."""
     warnings: Sequence[str] = ()
     ranking_strategy: str | None = None
     source_outcomes: Sequence[SourceOutcome] | None = None
@@ -104,19 +110,57 @@ class _Watch:
         self._last = now
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What of a request the packing and writing of its finds needs."""
+
+    max_tokens: int | None
+    style: FormatStyle | None
+    selections: Sequence[Selection]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """What came of one source: finds and the reason of a missing leg, or an error."""
+
+    spec: SourceRequest
+    request: SearchRequest
+    found: Found | None = None
+    error: MemoryServerError | None = None
+
+    @property
+    def chunks(self) -> Sequence[Chunk]:
+        return self.found.chunks if self.found else ()
+
+    def outcome(self, reordered: Reordered) -> SourceOutcome:
+        """Return how the source fared; a provider's outage is no index that is being built."""
+        return SourceOutcome(
+            source=self.spec.source,
+            requested_mode=self.spec.mode,
+            effective_mode=self.found.effective_mode if self.found else self.spec.mode,
+            count=len(self.chunks),
+            error=None if self.error is None else str(self.error),
+            retryable=isinstance(self.error, SourceNotIndexed) and self.error.retryable,
+            reranked=any(chunk.id in reordered.judged for chunk in self.chunks),
+        )
+
+
 class ContextBuilding:
-    """Searches, merges, packs and formats."""
+    """Searches, merges, reranks where that is asked for, packs and formats."""
 
     def __init__(
         self,
         *,
         store: Store,
         retrieval: Retrieval,
+        reranking: Reranking,
         partitions: Partitions,
         default_style: FormatStyle,
     ) -> None:
         self._store = store
         self._retrieval = retrieval
+        self._reranking = reranking
         self._partitions = partitions
         self._default_style = default_style
 
@@ -128,16 +172,33 @@ class ContextBuilding:
         watch = _Watch()
         narrowing, warnings = self._partitions.lenient_filter(request.metadata_filter)
         question = self._retrieval.question(request.query)
-        long_term = [source for source in request.sources if source is not Source.STM]
+        searches = [
+            self._whole_source(request, source, narrowing)
+            for source in request.sources
+            if source is not Source.STM
+        ]
         found = await asyncio.gather(
-            *(self._whole_source(request, source, narrowing, question) for source in long_term)
+            *(self._retrieval.search(search, question) for search in searches)
         )
-        turns = await self._recent(request) if Source.STM in request.sources else []
+        turns = await self._recent(request)
         watch.lap("search")
-        warnings += await self._surprises(request)
-        warnings += _words_only(source.degraded for source in found)
-        chunks = _merged([turns, *(f.chunks for f in found)])[: request.top_k]
-        return self._answer(chunks, request.max_tokens, request.style, watch, warnings)
+        selections = [source.selection for source in found]
+        if Source.STM in request.sources and request.scope.session_id is not None:
+            selections.append(_of_turns(request))
+        warnings += [
+            *surprises.of_sources(request.scope, request.sources),
+            *surprises.of_scope(request.scope, request.sources),
+            *surprises.of_degraded(source.degraded for source in found),
+            *surprises.of_waiting(await self._waiting(request.scope, request.sources)),
+        ]
+        chunks = _merged([turns, *(source.chunks for source in found)])[: request.top_k]
+        wanted = _Wanted(
+            max_tokens=request.max_tokens,
+            style=request.style,
+            selections=selections,
+            warnings=warnings,
+        )
+        return self._answer(chunks, wanted, watch)
 
     async def build_from_sources(self, request: SourcesRequest) -> ContextAnswer:
         """Build a context from sources with modes of their own.
@@ -146,163 +207,142 @@ class ContextBuilding:
         undeclared filter path raises `UndeclaredPath` before anything is searched.
         """
         watch = _Watch()
-        filters = [
-            self._partitions.filter(spec.source, spec.mode, spec.metadata_filter)
-            for spec in request.sources
-        ]
+        searches = [self._search_of(request, spec) for spec in request.sources]
         question = self._retrieval.question(request.query)
         results = await asyncio.gather(
             *(
-                self._one_source(request, spec, narrowing, question)
-                for spec, narrowing in zip(request.sources, filters, strict=True)
+                self._one_source(spec, search, question)
+                for spec, search in zip(request.sources, searches, strict=True)
             )
         )
         watch.lap("search")
-        outcomes = [outcome for _, outcome, _ in results]
-        if all(outcome.error for outcome in outcomes):
-            reasons = "; ".join(f"{o.source.value}: {o.error}" for o in outcomes)
-            raise AllSourcesFailed(f"every source failed: {reasons}")
-        warnings = _words_only(degraded for _, _, degraded in results)
+        _check_any(results)
+        reordered = await self._ordered(request, results)
         if request.rerank:
-            warnings.append("rerank: no reranker is configured; the order is that of the fusion")
-        answer = self._answer(
-            _merged([chunks for chunks, _, _ in results]),
-            request.max_tokens,
-            request.style,
-            watch,
-            warnings,
+            watch.lap("rerank")
+        wanted = _Wanted(
+            max_tokens=request.max_tokens,
+            style=request.style,
+            selections=[search.selection for search in searches],
+            warnings=await self._warnings(request, results, reordered),
         )
-        return replace(answer, ranking_strategy=RANKING_STRATEGY, source_outcomes=outcomes)
+        return replace(
+            self._answer(reordered.chunks, wanted, watch),
+            ranking_strategy=reordered.strategy or RANKING_STRATEGY,
+            source_outcomes=[result.outcome(reordered) for result in results],
+        )
 
-    async def _whole_source(
-        self, request: ContextRequest, source: Source, narrowing: Filter | None, question: Question
-    ) -> Found:
-        scope = replace(request.scope, session_id=None)
-        return await self._retrieval.search(
-            SearchRequest(
-                scope=scope,
-                source=source,
-                query=request.query,
-                top_k=request.top_k,
-                filter=narrowing,
-            ),
-            question,
+    def _whole_source(
+        self, request: ContextRequest, source: Source, narrowing: Filter | None
+    ) -> SearchRequest:
+        return SearchRequest(
+            scope=replace(request.scope, session_id=None),
+            source=source,
+            query=request.query,
+            top_k=request.top_k,
+            filter=narrowing,
         )
 
     async def _recent(self, request: ContextRequest) -> Sequence[Chunk]:
         """Return the session's newest turns, the newest first so that these fit the budget."""
-        if request.scope.session_id is None:
+        if Source.STM not in request.sources or request.scope.session_id is None:
             return []
         turns = await self._store.turns.recent(request.scope, limit=request.top_k)
         return [chunk_of_turn(turn, None) for turn in reversed(turns)]
 
-    async def _surprises(self, request: ContextRequest) -> list[str]:
-        """Return warnings for requests that mean something else than they seem to."""
-        scope = request.scope
-        warnings = []
-        if scope.user_id is not None and scope.visibility is not None:
-            warnings.append(
-                f"user_id and visibility={scope.visibility.value} together mean this user's "
-                f"{scope.visibility.value} memories only; leave user_id out for everybody's"
-            )
-        if Source.STM not in request.sources and scope.session_id is not None:
-            recent = await self._store.turns.recent(scope, limit=COUNTED_TURNS)
-            waiting = sum(turn.snapshot_id is None for turn in recent)
-            if waiting:
-                warnings.append(
-                    f"{waiting} recent turns of this session are in short-term memory only; add "
-                    "'stm' to enabled_sources to have them in the context"
-                )
+    async def _waiting(self, scope: Scope, sources: Sequence[Source]) -> int:
+        """Count the session's turns that only short-term memory has, if it is not asked."""
+        if Source.STM in sources or scope.session_id is None:
+            return 0
+        recent = await self._store.turns.recent(scope, limit=COUNTED_TURNS)
+        return sum(turn.snapshot_id is None for turn in recent)
+
+    async def _warnings(
+        self, request: SourcesRequest, results: Sequence[_Result], reordered: Reordered
+    ) -> Sequence[str]:
+        sources = [spec.source for spec in request.sources]
+        warnings = [
+            *surprises.of_scope(request.scope, sources),
+            *surprises.of_query(request.query, [spec.mode for spec in request.sources]),
+            *surprises.of_degraded(one.found.degraded for one in results if one.found),
+        ]
+        if reordered.failure is not None:
+            warnings.append(f"rerank: {reordered.failure}; the order is that of the fusion")
         return warnings
 
-    async def _one_source(
-        self,
-        request: SourcesRequest,
-        spec: SourceRequest,
-        narrowing: Filter | None,
-        question: Question,
-    ) -> tuple[Sequence[Chunk], SourceOutcome, str | None]:
-        """Search one source; its failure becomes its outcome, a missing leg is told beside it."""
-        scope = request.scope
-        try:
-            if spec.source is Source.STM:
-                self._check_turns_are_indexed(request, spec)
-            else:
-                scope = replace(scope, session_id=None)
-            found = await self._retrieval.search(
-                SearchRequest(
-                    scope=scope,
-                    source=spec.source,
-                    query=request.query,
-                    top_k=spec.top_k,
-                    mode=spec.mode,
-                    filter=narrowing,
-                ),
-                question,
-            )
-        except (ProviderError, StorageError, SourceNotIndexed) as error:
-            return [], _failed(spec, error), None
-        outcome = SourceOutcome(
-            source=spec.source,
-            requested_mode=spec.mode,
-            effective_mode=found.effective_mode,
-            count=len(found.chunks),
-        )
-        return found.chunks, outcome, found.degraded
+    async def _ordered(self, request: SourcesRequest, results: Sequence[_Result]) -> Reordered:
+        chunks = _merged([result.chunks for result in results])
+        if not (request.rerank and chunks):
+            return Reordered(chunks=chunks)
+        return await self._reranking.order(request.query, chunks)
 
-    def _check_turns_are_indexed(self, request: SourcesRequest, spec: SourceRequest) -> None:
-        if request.scope.session_id is None:
+    def _search_of(self, request: SourcesRequest, spec: SourceRequest) -> SearchRequest:
+        """Return the search of one source; the session limits turns and nothing else."""
+        scope = request.scope
+        if spec.source is not Source.STM:
+            scope = replace(scope, session_id=None)
+        elif scope.session_id is None:
             raise InvalidRequest("session_id: the source 'stm' is a session's; give its id")
-        if not self._partitions.covers(Source.STM, spec.mode):
+        return SearchRequest(
+            scope=scope,
+            source=spec.source,
+            query=request.query,
+            top_k=spec.top_k,
+            mode=spec.mode,
+            filter=self._partitions.filter(spec.source, spec.mode, spec.metadata_filter),
+        )
+
+    async def _one_source(
+        self, spec: SourceRequest, request: SearchRequest, question: Question
+    ) -> _Result:
+        """Search one source; its failure is told in its place."""
+        try:
+            self._check_indexed(spec)
+            found = await self._retrieval.search(request, question)
+        except (ProviderError, StorageError, SourceNotIndexed) as error:
+            return _Result(spec=spec, request=request, error=error)
+        return _Result(spec=spec, request=request, found=found)
+
+    def _check_indexed(self, spec: SourceRequest) -> None:
+        """Refuse turns that no one asked to have indexed for a mode; all else always is."""
+        if spec.source is Source.STM and not self._partitions.covers(Source.STM, spec.mode):
             raise SourceNotIndexed(
                 f"turns are not indexed for {spec.mode.value} search: add short_term to "
                 "memory.metadata_partition_index and apply the configuration"
             )
 
-    def _answer(
-        self,
-        chunks: Sequence[Chunk],
-        max_tokens: int | None,
-        style: FormatStyle | None,
-        watch: _Watch,
-        warnings: Sequence[str],
-    ) -> ContextAnswer:
-        chosen = style or self._default_style
+    def _answer(self, chunks: Sequence[Chunk], wanted: _Wanted, watch: _Watch) -> ContextAnswer:
+        style = wanted.style or self._default_style
+        max_tokens = DEFAULT_MAX_TOKENS if wanted.max_tokens is None else wanted.max_tokens
+        costs = {(chunk.source, chunk.id): cost(chunk, style) for chunk in chunks}
         packed = pack(
-            chunks,
-            max_tokens=max_tokens if max_tokens is not None else DEFAULT_MAX_TOKENS,
-            cost=lambda chunk: cost(chunk, chosen),
+            chunks, max_tokens=max_tokens, cost=lambda chunk: costs[chunk.source, chunk.id]
         )
-        formatted = format_context(packed.kept, chosen)
-        counts: dict[str, int] = {}
-        for chunk in packed.kept:
-            counts[chunk.source.value] = counts.get(chunk.source.value, 0) + 1
+        tight = surprises.of_budget(max_tokens, list(costs.values()), kept=len(packed.kept))
+        formatted = format_context(packed.kept, style)
         token_count = count_formatted(formatted)
         watch.lap("format")
         return ContextAnswer(
             formatted=formatted,
             token_count=token_count,
-            memory_counts=counts,
+            memory_counts=Counter(chunk.source.value for chunk in packed.kept),
             timing={**watch.seconds, "total": sum(watch.seconds.values())},
             selected=packed.kept,
             dropped=packed.dropped,
-            warnings=tuple(warnings),
+            selections=wanted.selections,
+            warnings=(*wanted.warnings, *tight),
         )
 
 
-def _failed(spec: SourceRequest, error: MemoryServerError) -> SourceOutcome:
-    return SourceOutcome(
-        source=spec.source,
-        requested_mode=spec.mode,
-        effective_mode=spec.mode,
-        count=0,
-        error=str(error),
-        retryable=error.retryable,
-    )
+def _of_turns(request: ContextRequest) -> Selection:
+    return Selection(scope=request.scope, source=Source.STM, limit=request.top_k)
 
 
-def _words_only(degraded: Iterable[str | None]) -> list[str]:
-    return sorted({f"words only: {reason}" for reason in degraded if reason})
+def _check_any(results: Sequence[_Result]) -> None:
+    """Raise `AllSourcesFailed` unless some source answered."""
+    if all(result.error for result in results):
+        reasons = "; ".join(f"{one.spec.source.value}: {one.error}" for one in results)
+        raise AllSourcesFailed(f"every source failed: {reasons}")
 
 
 def _merged(sources: Sequence[Sequence[Chunk]]) -> list[Chunk]:

@@ -47,6 +47,18 @@ class SearchRequest:
     threshold: float = 0.0
     """The lowest score that is returned."""
 
+    @property
+    def selection(self) -> Selection:
+        """What may be found: the one place where a search becomes a predicate, for all legs."""
+        return Selection(
+            scope=self.scope,
+            source=self.source,
+            custom_type=self.custom_type,
+            filter=self.filter,
+            as_of=self.as_of,
+            limit=max(self.top_k, DEPTH),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -54,6 +66,8 @@ class Found:
 
     chunks: Sequence[Chunk]
     effective_mode: RetrievalMode
+    selection: Selection
+    """What every leg was limited to."""
     degraded: str | None = None
     """Why a leg of a hybrid search is missing; None when none is."""
 
@@ -98,14 +112,7 @@ class Retrieval:
         """
         question = question or self.question(request.query)
         terms = query_terms(request.query) if request.mode is not RetrievalMode.SEMANTIC else []
-        selection = Selection(
-            scope=request.scope,
-            source=request.source,
-            custom_type=request.custom_type,
-            filter=request.filter,
-            as_of=request.as_of,
-            limit=max(request.top_k, DEPTH),
-        )
+        selection = request.selection
         text, meaning = await asyncio.gather(
             self._text(selection, terms), self._meaning(selection, request.mode, question)
         )
@@ -119,6 +126,7 @@ class Retrieval:
         return Found(
             chunks=chunks,
             effective_mode=meaning.effective_mode,
+            selection=selection,
             degraded=meaning.degraded,
         )
 

@@ -8,12 +8,14 @@ from memory_server.api.dependencies import Caller, Services, reads
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.search import (
     ChunkDocument,
+    PredicateDocument,
     SearchAnswer,
     SearchBody,
     TypedSearchBody,
 )
-from memory_server.domain.chunk import Source
-from memory_server.domain.filters import parse_lenient
+from memory_server.domain import surprises
+from memory_server.domain.chunk import RetrievalMode, Source
+from memory_server.domain.filters import Filter
 from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.services.search import SearchRequest
 
@@ -55,28 +57,48 @@ for _kind in BUILT_IN:
 async def _found(
     services: Services, caller: Caller, body: SearchBody, kind: MemoryType
 ) -> SearchAnswer:
-    narrowing, warnings = parse_lenient(
-        body.metadata_filter,
-        declared={key.name: key.type for key in services.settings.memory.partition_keys},
-    )
+    source = Source(kind.value)
+    mode, narrowing = _narrowed(services, body, source)
     few = kind is MemoryType.PROCEDURAL and "top_k" not in body.model_fields_set
+    scope = caller.scope(
+        user_id=body.user_id,
+        visibility=body.visibility,
+        session_id=body.session_id if kind is MemoryType.EPISODIC else None,
+    )
     found = await services.retrieval.search(
         SearchRequest(
-            scope=caller.scope(
-                user_id=body.user_id,
-                visibility=body.visibility,
-                session_id=body.session_id if kind is MemoryType.EPISODIC else None,
-            ),
-            source=Source(kind.value),
+            scope=scope,
+            source=source,
             query=body.query,
             top_k=PROCEDURES if few else body.top_k,
-            mode=body.mode,
+            mode=mode,
             filter=body.conditions(narrowing),
             as_of=body.as_of,
             threshold=body.similarity_threshold,
         )
     )
-    if found.degraded:
-        warnings.append(f"words only: {found.degraded}")
-    memories = [ChunkDocument.of(chunk, caller.org_id) for chunk in found.chunks]
-    return SearchAnswer(memories=memories, warnings=warnings, degraded=found.degraded)
+    warnings = [
+        *surprises.of_scope(scope, [source]),
+        *surprises.of_query(body.query, [mode]),
+        *surprises.of_legs(body.mode, mode),
+        *surprises.of_degraded([found.degraded]),
+    ]
+    return SearchAnswer(
+        memories=[ChunkDocument.of(chunk, caller.org_id) for chunk in found.chunks],
+        predicate=PredicateDocument.of(found.selection),
+        warnings=warnings,
+        degraded=found.degraded,
+    )
+
+
+def _narrowed(
+    services: Services, body: SearchBody, source: Source
+) -> tuple[RetrievalMode, Filter | None]:
+    """Return the mode and the filter of a search.
+
+    A search that names no mode has the widest in which its filter is declared.
+    """
+    partitions = services.partitions
+    if "mode" in body.model_fields_set:
+        return body.mode, partitions.filter(source, body.mode, body.metadata_filter)
+    return partitions.filter_in_any_mode(source, body.metadata_filter)

@@ -14,11 +14,12 @@ from memory_server.api.schemas.common import (
     Query,
     Whole,
 )
-from memory_server.api.schemas.search import ChunkDocument
+from memory_server.api.schemas.search import ChunkDocument, PredicateDocument
 from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source, SourceOutcome
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.limits import MAX_SOURCE_TOP_K, MAX_TOP_K
 from memory_server.domain.scope import Visibility
+from memory_server.domain.tokens import TOKENIZER
 from memory_server.services.context import DEFAULT_SOURCES, ContextAnswer, SourceRequest
 
 
@@ -59,6 +60,8 @@ class _Wanted(Body):
     session_id: Id | None = None
     visibility: Visibility | None = None
     max_tokens: Annotated[int, Field(ge=1), ONLY_NUMBERS] | None = None
+    """500 of them are reserved for what the caller puts around; the rest is filled with whole
+    memories, the best first, passing over those that do not fit."""
     format_style: Style | None = None
     include_memories: Flag = False
 
@@ -94,6 +97,8 @@ class SourcesBody(_Wanted):
 
     sources: Annotated[tuple[SourceSpec, ...], Field(min_length=1), AfterValidator(_distinct)]
     rerank: Flag = False
+    """Put the best finds of all sources in a better order: 40 with the built-in model, 100 with
+    Voyage's. Without a reranker the order stays, and a warning says so."""
 
 
 class OutcomeDocument(Answer):
@@ -105,6 +110,9 @@ class OutcomeDocument(Answer):
     count: int
     error: str | None
     retryable: bool
+    """Whether its index is being built. The built-in index never is: what is stored is found."""
+    reranked: bool
+    """Whether the reranker put finds of this source in order."""
 
     @classmethod
     def of(cls, outcome: SourceOutcome) -> "OutcomeDocument":
@@ -116,6 +124,7 @@ class OutcomeDocument(Answer):
             count=outcome.count,
             error=outcome.error,
             retryable=outcome.retryable,
+            reranked=outcome.reranked,
         )
 
 
@@ -123,15 +132,20 @@ class ContextMetadata(Answer):
     """What went into a context."""
 
     token_count: int
-    """Estimated tokens of the formatted context."""
+    """Tokens of the formatted context, as the tokenizer named here counts them."""
+    tokenizer: str
+    """`estimate-1`: a rule over characters that rather counts too many; no model's vocabulary."""
     memory_counts: dict[str, int]
     timing: dict[str, float]
     """Seconds by stage."""
     ranking_strategy: str | None
+    """`weighted_fusion`, or after a rerank `local_rerank` or `voyage_rerank`."""
     source_outcomes: list[OutcomeDocument] | None
     warnings: list[str]
     dropped: list[str]
     """Ids of what was found but did not fit into `max_tokens`."""
+    predicates: list[PredicateDocument]
+    """What each source was limited to, in every leg of its search."""
 
 
 class ContextDocument(Answer):
@@ -151,12 +165,14 @@ class ContextDocument(Answer):
             formatted_context=formatted if isinstance(formatted, str) else [*map(dict, formatted)],
             metadata=ContextMetadata(
                 token_count=answer.token_count,
+                tokenizer=TOKENIZER,
                 memory_counts=dict(answer.memory_counts),
                 timing=dict(answer.timing),
                 ranking_strategy=answer.ranking_strategy,
                 source_outcomes=None if outcomes is None else [*map(OutcomeDocument.of, outcomes)],
                 warnings=list(answer.warnings),
                 dropped=list(answer.dropped),
+                predicates=[*map(PredicateDocument.of, answer.selections)],
             ),
             selected_memories=selected if with_memories else None,
         )

@@ -15,9 +15,11 @@ from memory_server.api.schemas.common import (
     Whole,
 )
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
+from memory_server.domain.filter_documents import filter_document
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.limits import MAX_TOP_K
 from memory_server.domain.scope import Visibility
+from memory_server.ports.search import Selection
 
 SearchType = Literal["semantic", "episodic", "taxonomic", "procedural"]
 
@@ -85,10 +87,34 @@ class ChunkDocument(Answer):
         )
 
 
+class PredicateDocument(Answer):
+    """What a search was limited to: every find passes all of it, whichever leg found it."""
+
+    source: Source
+    scope: dict[str, str | None]
+    """Fields and the values they had to have; null: to be empty. A field that is not here was
+    not limited: without `user_id`, every user's."""
+    filter: dict[str, Any] | None
+    """The metadata filter and the request's own fields, as one filter; null: none."""
+    as_of: str | None
+
+    @classmethod
+    def of(cls, selection: Selection) -> "PredicateDocument":
+        """Return as it travels what the legs were given."""
+        condition, moment = selection.filter, selection.as_of
+        return cls(
+            source=selection.source,
+            scope=dict(selection.scope.conditions()),
+            filter=None if condition is None else filter_document(condition),
+            as_of=None if moment is None else moment.isoformat(),
+        )
+
+
 class SearchAnswer(Answer):
     """What was found, the best first."""
 
     memories: list[ChunkDocument]
+    predicate: PredicateDocument
     warnings: list[str] = Field(default_factory=list)
     degraded: str | None = None
     """Why the search ran on words alone; null when it ran as asked."""

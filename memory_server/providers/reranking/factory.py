@@ -7,6 +7,7 @@ from memory_server.project_config import EmbeddingConfig
 from memory_server.providers.embedding.factory import voyage_api
 from memory_server.providers.embedding.onnx_bge import BgeSmall
 from memory_server.providers.reranking.absent import NoReranker
+from memory_server.providers.reranking.guarded import GuardedReranker
 from memory_server.providers.reranking.local import LocalReranker
 from memory_server.providers.reranking.voyage import VoyageReranker
 
@@ -18,9 +19,9 @@ def build_reranker(config: EmbeddingConfig, *, key: str | None) -> Reranker:
     """
     match config.provider:
         case "voyage":
-            return VoyageReranker(voyage_api(config, key))
+            return GuardedReranker(VoyageReranker(voyage_api(config, key)))
         case "local" if config.model == BgeSmall.space.model:
-            return LocalReranker(BgeSmall())
+            return GuardedReranker(LocalReranker(BgeSmall()))
         case "local" | "openai":
             return NoReranker(
                 f"there is no reranker beside the embedding model {config.model} of "

@@ -55,7 +55,8 @@ def test_the_agent_can_always_be_filtered_on(source: Source, mode: RetrievalMode
     ("source", "said"),
     [
         (Source.EPISODIC, "On episodic, metadata.tier can be filtered on in mode text"),
-        (Source.PROCEDURAL, "list it in memory.metadata_partition_index"),
+        (Source.PROCEDURAL, "list procedural in memory.metadata_partition_index"),
+        (Source.STM, "list short_term in memory.metadata_partition_index"),
     ],
 )
 def test_a_refusal_says_what_is_accepted_and_in_which_mode(source: Source, said: str) -> None:

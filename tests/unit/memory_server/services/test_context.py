@@ -16,6 +16,7 @@ from memory_server.errors import (
 )
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.providers.reranking.absent import NoReranker
 from memory_server.services.context import (
     ContextAnswer,
     ContextBuilding,
@@ -24,6 +25,7 @@ from memory_server.services.context import (
     SourcesRequest,
 )
 from memory_server.services.memories import MemoryKeeping, SaveRequest
+from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
 from tests.clock import CountingIds, ManualClock
@@ -44,6 +46,7 @@ def context(store: Store, embedder: HashingEmbedder) -> ContextBuilding:
     return ContextBuilding(
         store=store,
         retrieval=Retrieval(store=store, embedder=embedder),
+        reranking=Reranking(NoReranker("there is none")),
         partitions=Partitions(keys={"tier": "string"}, index={Source.SEMANTIC: BOTH}),
         default_style=FormatStyle.JINJA2,
     )
@@ -130,6 +133,7 @@ async def test_searched_turns_keep_to_the_scope_too(
     context = ContextBuilding(
         store=store,
         retrieval=Retrieval(store=store, embedder=embedder),
+        reranking=Reranking(NoReranker("there is none")),
         partitions=Partitions(keys={}, index={Source.STM: BOTH}),
         default_style=FormatStyle.JINJA2,
     )

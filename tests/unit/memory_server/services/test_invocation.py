@@ -19,11 +19,13 @@ from memory_server.ports.answerer import Answerer
 from memory_server.ports.store import Store
 from memory_server.providers.agents.builtin import BuiltInAgent
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.providers.reranking.absent import NoReranker
 from memory_server.services.agent_run import KeepAlive, RunLimits
 from memory_server.services.context import ContextBuilding
 from memory_server.services.executions import Executions, ExecutionStatus
 from memory_server.services.invocation import Invocation, InvokeOutcome, InvokeRequest, Run
 from memory_server.services.memories import MemoryKeeping, SaveRequest
+from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
 from tests.clock import START, CountingIds, ManualClock
@@ -103,6 +105,7 @@ def invocation(
         context=ContextBuilding(
             store=store,
             retrieval=Retrieval(store=store, embedder=embedder),
+            reranking=Reranking(NoReranker("there is none")),
             partitions=Partitions(),
             default_style=FormatStyle.JINJA2,
         ),

@@ -115,6 +115,7 @@ async def test_each_source_has_its_outcome(client: httpx.AsyncClient) -> None:
         "count": 1,
         "error": None,
         "retryable": False,
+        "reranked": False,
     }
     assert (episodic["source"], episodic["count"], episodic["error"]) == ("episodic", 0, None)
     assert answer.json()["metadata"]["ranking_strategy"]

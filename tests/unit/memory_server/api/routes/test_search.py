@@ -98,13 +98,20 @@ async def test_a_search_is_narrowed(
     assert len(await found(client, type=kind, **narrowing)) == count
 
 
-async def test_an_undeclared_filter_is_told_about(client: httpx.AsyncClient) -> None:
-    body = {"type": "semantic", "query": "pump", "metadata_filter": {"tier": "gold"}}
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("tier", 400), ("metadata.colour", 400), ("user_id", 400), ("publishing.state", 422)],
+)
+@pytest.mark.parametrize("mode", [None, "text", "semantic", "hybrid"])
+async def test_an_undeclared_filter_is_refused_with_the_accepted_paths(
+    client: httpx.AsyncClient, path: str, status: int, mode: str | None
+) -> None:
+    body = {"type": "semantic", "query": "pump", "metadata_filter": {path: "gold"}, "mode": mode}
 
-    answer = (await client.post(f"{FLAT}/search", json=body)).json()
+    answer = await client.post(f"{FLAT}/search", json=body)
 
-    assert answer["memories"] == []
-    assert "did you mean metadata.tier" in answer["warnings"][0]
+    assert answer.status_code == status
+    assert "metadata.tier (string)" in answer.json()["error"]
 
 
 async def test_without_its_model_a_search_finds_by_words_and_says_so(
@@ -114,7 +121,7 @@ async def test_without_its_model_a_search_finds_by_words_and_says_so(
     assert isinstance(embedder, HashingEmbedder)
     embedder.failure = ProviderUnavailable("the model is away")
 
-    body = {"type": "semantic", "query": "copper pump"}
+    body = {"type": "semantic", "query": "copper pump", "user_id": "ana"}
     answer = (await client.post(f"{FLAT}/search", json=body)).json()
 
     assert [chunk["content"] for chunk in answer["memories"]] == ["the copper pump leaks"]
