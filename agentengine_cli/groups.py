@@ -11,6 +11,7 @@ from agentengine_cli.commands import (
     init,
     invoke,
     logs,
+    mcp,
     memory,
     memory_data,
     project,
@@ -41,6 +42,7 @@ def build(*, completing: bool = False) -> typer.Typer:
     memory_data.register(memory.app)
     app.add_typer(secret.app, name="secret")
     invoke.register(app)
+    mcp.register(app)
     status.register(app)
     app.command("logs")(logs.logs)
     app.add_typer(service_account.app, name="service-account")

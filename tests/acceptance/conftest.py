@@ -32,6 +32,11 @@ class Shell:
     directory: Path
     home: Path
 
+    @property
+    def search_path(self) -> str:
+        """Where Python finds the packages under test, for a program that a test starts itself."""
+        return os.environ.get("PYTHONPATH", "")
+
     def run(self, *arguments: str, stdin: str = "", **environment: str) -> Answer:
         done = subprocess.run(  # noqa: S603 - our own command line
             [sys.executable, "-m", "agentengine_cli", *arguments],
@@ -44,7 +49,7 @@ class Shell:
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.home),
-                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+                "PYTHONPATH": self.search_path,
                 **environment,
             },
         )
