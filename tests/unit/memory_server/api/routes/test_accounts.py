@@ -7,6 +7,7 @@ import pytest
 from tests.clock import ManualClock
 
 ACCOUNTS = "/api/v1/projects/shop/service-accounts"
+OF_ACME = "/api/v1/organizations/acme/service-accounts"
 TOKEN = "/api/v1/oauth/token"
 NEW = {"name": "ci", "roles": ["AGENT_DEVELOPER"]}
 
@@ -178,3 +179,91 @@ async def test_the_use_of_an_account_is_noted(
     [account] = (await client.get(ACCOUNTS, headers=owner)).json()["service_accounts"]
 
     assert account["last_used_at"] == clock.now().isoformat()
+
+
+async def test_a_deactivated_account_is_out_on_the_next_request_until_it_is_active_again(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    made = await make(client, owner)
+    path = f"{ACCOUNTS}/{made['service_account']['client_id']}"
+    bearer = {"Authorization": f"Bearer {(await token(client, made)).json()['access_token']}"}
+
+    ended = await client.patch(path, json={"is_active": False}, headers=owner)
+    refused = await client.get("/api/v1/memory/semantic", headers=bearer)
+    no_token = await token(client, made)
+    await client.patch(path, json={"is_active": True, "description": "again"}, headers=owner)
+    answered = await client.get("/api/v1/memory/semantic", headers=bearer)
+
+    assert ended.json()["service_account"]["is_active"] is False
+    assert (refused.status_code, no_token.status_code) == (401, 401)
+    assert answered.status_code == 200
+
+
+async def test_a_deleted_account_is_not_made_active_again(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    path = f"{ACCOUNTS}/{(await make(client, owner))['service_account']['client_id']}"
+    await client.delete(path, headers=owner)
+
+    answer = await client.patch(path, json={"is_active": True}, headers=owner)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "SERVICE_ACCOUNT_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("PROJECT_MEMBER", "PROJECT_READ_ONLY"), ("PROJECT_READ_ONLY", "PROJECT_READ_ONLY")],
+)
+async def test_an_older_spelling_of_a_role_is_taken_and_told_as_it_is_now(
+    client: httpx.AsyncClient, owner: dict[str, str], given: str, told: str
+) -> None:
+    made = await make(client, owner, roles=[given])
+
+    assert made["service_account"]["roles"] == [told]
+
+
+@pytest.mark.parametrize(
+    ("path", "role", "status"),
+    [
+        (OF_ACME, "ORG_READ_ONLY", 201),
+        (OF_ACME, "ORG_ADMIN", 201),
+        (OF_ACME, "PROJECT_OWNER", 400),
+        (ACCOUNTS, "ORG_READ_ONLY", 400),
+        ("/api/v1/organizations/other/service-accounts", "ORG_READ_ONLY", 404),
+    ],
+)
+async def test_a_role_belongs_to_a_project_or_to_the_organization(
+    client: httpx.AsyncClient, owner: dict[str, str], path: str, role: str, status: int
+) -> None:
+    answer = await client.post(path, json={"name": "ci", "roles": [role]}, headers=owner)
+
+    assert answer.status_code == status
+
+
+async def test_accounts_of_the_organization_stand_apart_from_those_of_projects(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await make(client, owner)
+    body = {"name": "ci", "roles": ["ORG_READ_ONLY"]}
+    made = (await client.post(OF_ACME, json=body, headers=owner)).json()["service_account"]
+
+    listed = (await client.get(OF_ACME, headers=owner)).json()["service_accounts"]
+    elsewhere = await client.get(f"{ACCOUNTS}/{made['client_id']}", headers=owner)
+
+    assert (listed, made["project_id"], elsewhere.status_code) == ([made], None, 404)
+
+
+async def test_asking_for_tokens_too_often_is_told_in_both_languages(
+    client: httpx.AsyncClient, owner: dict[str, str], clock: ManualClock
+) -> None:
+    made = await make(client, owner)
+    for _ in range(60):
+        assert (await token(client, made)).status_code == 200
+
+    refused = await token(client, made)
+
+    body = refused.json()
+    assert (refused.status_code, body["error"], body["code"]) == (429, "slow_down", "RATE_LIMITED")
+    assert "60 in 60 seconds" in body["error_description"]
+    clock.advance(int(refused.headers["retry-after"]))
+    assert (await token(client, made)).status_code == 200
