@@ -155,7 +155,7 @@ class AgentProcess:
                     raise self._failure(frame)
         finally:
             self.badge.execution_id = None
-            if not is_over:
+            if not is_over and self.is_usable:
                 await self._interrupt(call)
 
     async def kill(self) -> None:
@@ -175,7 +175,9 @@ class AgentProcess:
             os.killpg(self.pid, signal.SIGKILL)
 
     def _send(self, kind: str, **content: Any) -> None:
-        self._writer.write(frames.encode({"kind": kind, **content}))
+        """Say something; to a process that is gone, nothing: reading tells that it is."""
+        if not self._writer.is_closing():
+            self._writer.write(frames.encode({"kind": kind, **content}))
 
     async def _receive(self) -> dict[str, Any] | None:
         """Return the next frame; None when there will be none, or none that can be read."""
