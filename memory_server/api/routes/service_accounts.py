@@ -31,7 +31,7 @@ async def of_organization(organization: Annotated[str, Depends(organization)]) -
 def _router(prefix: str, whose: object, name: str) -> APIRouter:
     """Return the routes for the accounts of one kind of owner."""
     router = APIRouter(prefix=prefix, tags=["service accounts"])
-    Home = Annotated[str | None, Depends(whose)]  # type: ignore[arg-type]  # noqa: N806 a type
+    Home = Annotated[str | None, Depends(whose)]  # noqa: N806 a type
 
     @router.post("", status_code=201, name=f"create_{name}_account")
     async def create_account(home: Home, body: AccountBody, services: ServicesOfApp) -> Issued:

@@ -6,6 +6,9 @@ import pytest
 from memory_server.bootstrap import Application
 from memory_server.domain.job import JobState
 from memory_server.ports.memories import Add
+from memory_server.services.embedding import LateEmbedding
+from memory_server.worker.duties import duties
+from memory_server.worker.schedule import Duty
 from tests.clock import ManualClock
 from tests.factories import a_memory
 from tests.unit.memory_server.api.callers import OWNER, a_person, a_project, an_account
