@@ -15,7 +15,6 @@ BOTH: Legs = frozenset((RetrievalMode.TEXT, RetrievalMode.SEMANTIC))
 
 _CONFIGURED = {Source.STM: "short_term"}
 """What sources are called in the configuration, where that differs."""
-_BEST_FIRST = (RetrievalMode.HYBRID, RetrievalMode.TEXT, RetrievalMode.SEMANTIC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +42,7 @@ class Partitions:
         try:
             return parse_filter(document, declared=declared, note=note)
         except UndeclaredPath as error:
-            raise type(error)(f"{error}. {self._indexed(source)}") from error
+            raise type(error)(f"{error}. {self._indexed(source, mode)}") from error
 
     def filter_in_any_mode(
         self, source: Source, document: Mapping[str, Any] | None
@@ -52,12 +51,14 @@ class Partitions:
 
         Raises what `filter` raises if there is none.
         """
-        for mode in _BEST_FIRST[:-1]:
-            try:
-                return mode, self.filter(source, mode, document)
-            except UndeclaredPath:
-                continue
-        return _BEST_FIRST[-1], self.filter(source, _BEST_FIRST[-1], document)
+        try:
+            return RetrievalMode.HYBRID, self.filter(source, RetrievalMode.HYBRID, document)
+        except UndeclaredPath:
+            legs = self.index.get(source, frozenset())
+            if len(legs) != 1:
+                raise
+        (leg,) = legs
+        return leg, self.filter(source, leg, document)
 
     def lenient_filter(self, document: Mapping[str, Any] | None) -> tuple[Filter | None, list[str]]:
         """Return the one filter of several sources, and warnings about what it will not do."""
@@ -68,15 +69,17 @@ class Partitions:
         needed = BOTH if mode is RetrievalMode.HYBRID else {mode}
         return needed <= self.index.get(source, frozenset())
 
-    def _indexed(self, source: Source) -> str:
+    def _indexed(self, source: Source, mode: RetrievalMode) -> str:
         """Say in which modes the source takes the declared keys, and what else would."""
-        modes = [mode.value for mode in _BEST_FIRST if self.covers(source, mode)]
-        keys = ", ".join(f"metadata.{key}" for key in sorted(self.keys))
         if not self.keys:
             return "No metadata key is declared in memory.metadata_partition_key"
-        if not modes:
-            return (
-                f"On {source.value} no declared key ({keys}) is indexed: "
-                f"list {_CONFIGURED.get(source, source.value)} in memory.metadata_partition_index"
-            )
-        return f"On {source.value}, {keys} can be filtered on in mode {' or '.join(modes)}"
+        modes = " or ".join(mode.value for mode in RetrievalMode if self.covers(source, mode))
+        if self.covers(source, mode):
+            return f"On {source.value} they are accepted in mode {modes}"
+        keys = ", ".join(f"metadata.{key}" for key in sorted(self.keys))
+        if modes:
+            return f"On {source.value}, {keys} can be filtered on in mode {modes}"
+        return (
+            f"On {source.value} no declared key ({keys}) is indexed: "
+            f"list {_CONFIGURED.get(source, source.value)} in memory.metadata_partition_index"
+        )

@@ -151,10 +151,13 @@ def reorder(
 
 
 def _stretched(scores: Sequence[float | None]) -> list[float]:
+    """Return the scores from 0 to 1; where all are equal, each is 1. None is 0."""
     known = [score for score in scores if score is not None]
     lowest, highest = min(known, default=0.0), max(known, default=0.0)
-    width = (highest - lowest) or 1.0
-    return [0.0 if score is None else (score - lowest) / width for score in scores]
+    width = highest - lowest
+    return [
+        0.0 if score is None else (score - lowest) / width if width else 1.0 for score in scores
+    ]
 
 
 def _judged(chunk: Chunk, relevance: float | None) -> Chunk:

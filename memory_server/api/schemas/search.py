@@ -52,7 +52,9 @@ class SearchBody(Body):
             parts.append(Comparison("domain", Operator.EQ, self.domain))
         if self.tags:
             parts.append(Comparison("tags", Operator.IN, self.tags))
-        return Clauses(Connective.AND, tuple(parts)) if parts else None
+        if len(parts) <= 1:
+            return next(iter(parts), None)
+        return Clauses(Connective.AND, tuple(parts))
 
 
 class TypedSearchBody(SearchBody):

@@ -18,6 +18,7 @@ from memory_server.domain.ranking import (
     normalise_text,
     normalise_vector,
     prefer_recent,
+    reorder,
 )
 from tests.unit.memory_server.domain.chunks import a_chunk, a_turn
 
@@ -223,3 +224,43 @@ def test_finds_of_one_moment_keep_their_scores(number: int) -> None:
     chunks = [a_chunk(id=str(index)) for index in range(number)]
 
     assert prefer_recent(chunks) == chunks
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [(0.0, ["a", "b", "c"]), (0.5, ["a", "c", "b"]), (1.0, ["c", "a", "b"])],
+)
+def test_a_reranker_counts_as_much_as_its_weight(weight: float, expected: list[str]) -> None:
+    chunks = [a_chunk(id="a", score=0.9), a_chunk(id="b", score=0.5), a_chunk(id="c", score=0.4)]
+
+    assert ids(reorder(chunks, [0.7, 0.6, 0.9], weight=weight)) == expected
+
+
+def test_what_the_reranker_said_is_kept_beside_the_score() -> None:
+    one, other = reorder([a_chunk(id="a"), a_chunk(id="b")], [None, 0.3], weight=1.0)
+
+    assert (one.id, one.score, one.metadata["rerank_score"]) == ("b", 0.5, 0.3)
+    assert (other.id, "rerank_score" in other.metadata) == ("a", False)
+
+
+@pytest.mark.parametrize("relevance", [[0.4, 0.4], [None, None]])
+def test_a_reranker_that_tells_nothing_apart_leaves_the_order(
+    relevance: list[float | None],
+) -> None:
+    chunks = [a_chunk(id="b", score=0.5), a_chunk(id="a", score=0.5)]
+
+    assert ids(reorder(chunks, relevance, weight=0.5)) == ["b", "a"]
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.floats(0, 1), st.none() | st.floats(-9, 9)), max_size=8),
+    st.floats(0, 1),
+)
+def test_reordering_loses_and_invents_nothing(
+    found: list[tuple[float | None, float | None]], weight: float
+) -> None:
+    chunks = [a_chunk(id=str(n), score=score) for n, (score, _) in enumerate(found)]
+
+    ordered = reorder(chunks, [said for _, said in found], weight=weight)
+
+    assert sorted(ids(ordered)) == sorted(ids(chunks))
