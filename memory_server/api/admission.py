@@ -10,14 +10,15 @@ somebody else's user cannot be used up by naming them.
 
 import asyncio
 import hmac
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from memory_server.domain.limits import (
     CALLER_FACTOR,
     MAX_CONCURRENT,
+    MAX_CONCURRENT_OF_CALLER,
     MAX_CONCURRENT_OF_ONE,
     WORKING_OF_ONE,
     WRITE_BURST_SECONDS,
@@ -42,6 +43,8 @@ class Asking:
     project_id: str | None = None
     user_id: str | None = None
     writes: bool = False
+    takes_long: bool = False
+    """Whether it waits for others, who may ask for the same user meanwhile."""
 
 
 @dataclass(slots=True)
@@ -78,7 +81,7 @@ class Admission:
         self._rate = Rate(a_second=a_second, burst=max(a_second * WRITE_BURST_SECONDS, 1.0))
         self._buckets: OrderedDict[Hashable, Bucket] = OrderedDict()
         self._lanes: dict[Hashable, _Lane] = {}
-        self._inside = 0
+        self._inside: Counter[Hashable] = Counter()
 
     def is_trusted(self, authorization: str | None) -> bool:
         """Return whether a credential is none or the owner's; none is good on this machine only."""
@@ -89,23 +92,34 @@ class Admission:
     @asynccontextmanager
     async def place(self, asking: Asking) -> AsyncIterator[None]:
         """Hold a place; raises `Overloaded` or `RateLimited` when there is none."""
-        if self._inside >= MAX_CONCURRENT:
+        self._check_room(asking.caller)
+        self._inside[asking.caller] += 1
+        try:
+            async with nullcontext() if asking.takes_long else self._share(asking):
+                self._draw(asking)
+                yield
+        finally:
+            self._inside[asking.caller] -= 1
+            if not self._inside[asking.caller]:
+                del self._inside[asking.caller]
+
+    def _check_room(self, caller: Hashable) -> None:
+        if self._inside.total() >= MAX_CONCURRENT:
             raise Overloaded(
                 f"the server works on {MAX_CONCURRENT} requests, which is the most it takes at a "
                 "time; nothing was done, try again"
             )
-        self._inside += 1
-        try:
-            async with self._share(asking):
-                self._draw(asking)
-                yield
-        finally:
-            self._inside -= 1
+        if self._inside[caller] >= MAX_CONCURRENT_OF_CALLER:
+            raise RateLimited(
+                f"{MAX_CONCURRENT_OF_CALLER} requests of this caller are waiting or in work, which "
+                "is the most at a time; nothing was done, try again",
+                retry_after=1,
+            )
 
     @asynccontextmanager
     async def _share(self, asking: Asking) -> AsyncIterator[None]:
         """Hold one of the places that a user has, once it is their turn."""
-        key = (asking.caller, asking.project_id, asking.user_id)
+        key = _key(asking)
         lane = self._lanes.setdefault(key, _Lane())
         try:
             await _turn(lane)
@@ -123,10 +137,9 @@ class Admission:
             return
         now = self._clock.now().timestamp()
         of_caller = self._rate.times(CALLER_FACTOR)
-        wanted = [("caller", (asking.caller,), of_caller)]
+        wanted: list[tuple[str, Hashable, Rate]] = [("caller", asking.caller, of_caller)]
         if asking.user_id is not None:
-            key = (asking.caller, asking.project_id, asking.user_id)
-            wanted.append(("user", key, self._rate))
+            wanted.append(("user", _key(asking), self._rate))
         drawn: dict[Hashable, Bucket] = {}
         for whose, key, rate in wanted:
             bucket = self._buckets.get(key, Bucket.full(rate, now)).filled(rate, now)
@@ -147,6 +160,11 @@ class Admission:
             self._buckets.move_to_end(key)
         while len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)
+
+
+def _key(asking: Asking) -> Hashable:
+    """Return the user as this caller means them."""
+    return asking.caller, asking.project_id, asking.user_id
 
 
 async def _turn(lane: _Lane) -> None:

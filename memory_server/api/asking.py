@@ -16,6 +16,8 @@ _READS = ("/search", "/context", "/context-from-sources", "/retrieve")
 _RETRIEVAL = "/retrieval/"
 _NOT_MEMORY = ("/oauth/token", "/auth/login", "/auth/refresh")
 _MCP = "/mcp"
+_ADMINISTRATION = "/admin/"
+_INVOCATIONS = ("/invoke", "/invokeStream")
 _WRITING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -34,7 +36,13 @@ def asking_of(scope: Scope, headers: Headers, content: Any, admission: Admission
         project_id=_project_of(path),
         user_id=_text(said.get("user_id")) or _queried(scope),
         writes=writes,
+        takes_long=takes_its_time(path),
     )
+
+
+def takes_its_time(path: str) -> bool:
+    """Whether a route takes as long as a model, or as there is work, and bounds itself."""
+    return _ADMINISTRATION in path or path.endswith(_INVOCATIONS)
 
 
 def _only_reads(path: str) -> bool:

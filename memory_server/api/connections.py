@@ -75,8 +75,6 @@ class BoundedConnection(HttpToolsProtocol):
         if self._refused:
             return
         super().data_received(data)
-        if self._refused or self.transport.is_closing():
-            return
         if self._in_head:
             self._head_bytes += len(data)
             # What is read at once may be a head and, behind it, the beginning of a body.
@@ -102,12 +100,14 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = False
         self._head_bytes = 0
         self._head_came()
-        if not self._refused and len(self.url) > MAX_URL_BYTES:
+        if self._refused:
+            return
+        if len(self.url) > MAX_URL_BYTES:
             self._refuse(
                 414, "URL_TOO_LONG", f"a path and its query may have {MAX_URL_BYTES} bytes at most"
             )
-        if not self._refused:
-            super().on_headers_complete()
+            return
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         if not self._refused:
@@ -124,6 +124,8 @@ class BoundedConnection(HttpToolsProtocol):
     @property
     def _is_idle(self) -> bool:
         """Whether no request is in work, so that what arrives belongs to the head of the next."""
+        if self._refused or self.transport.is_closing():
+            return False
         return self.cycle is None or self.cycle.response_complete
 
     def _refuse_headers(self) -> None:

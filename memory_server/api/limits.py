@@ -109,12 +109,11 @@ class RequestFrame:
         self, scope: Scope, headers: Headers, content: Any, receive: Receive, answer: "_Answer"
     ) -> None:
         """Serve within the time a request has; what has begun to be answered has all it needs."""
-        path = scope["path"]
-        if path == ALWAYS_ANSWERED:
+        if scope["path"] == ALWAYS_ANSWERED:
             await self._app(scope, receive, answer)
             return
-        seconds = None if _takes_its_time(path) else self._request_seconds
         asking = asking_of(scope, headers, content, self._admission)
+        seconds = None if asking.takes_long else self._request_seconds
         deadline = asyncio.timeout(seconds)
         answer.deadline = deadline
         try:
@@ -128,11 +127,6 @@ class RequestFrame:
                 f"not done within {self._request_seconds:g} seconds, so it was given up. A write "
                 "may have been stored all the same: send a turn again with its idempotency_key"
             ) from None
-
-
-def _takes_its_time(path: str) -> bool:
-    """Whether a route takes as long as a model, or as there is work, and bounds itself."""
-    return _ADMINISTRATION in path or path.endswith(_INVOCATIONS)
 
 
 async def _read(receive: Receive) -> Message:

@@ -34,8 +34,10 @@ KEEP_ALIVE_SECONDS = 30
 
 MAX_CONNECTIONS = 1024
 MAX_CONCURRENT = 512
+MAX_CONCURRENT_OF_CALLER = 384
+"""Three quarters, so that one caller cannot have every place, whoever they ask for."""
 MAX_CONCURRENT_OF_ONE = 128
-"""A quarter of all, so that one user cannot have every place."""
+"""A quarter, so that one user cannot have every place."""
 WORKING_OF_ONE = 16
 """How many of these are worked on at a time; the others wait their turn."""
 
@@ -164,11 +166,19 @@ LOAD = (
         note="`/health` is always answered",
     ),
     Limit(
+        of="requests of one caller at a time",
+        value=MAX_CONCURRENT_OF_CALLER,
+        unit="",
+        answer=_RATE_LIMITED,
+        note="a credential, or an address that shows none",
+    ),
+    Limit(
         of="requests of one user at a time, or of a caller who names none",
         value=MAX_CONCURRENT_OF_ONE,
         unit="",
         answer=_RATE_LIMITED,
-        note=f"{WORKING_OF_ONE} are worked on, the others wait their turn",
+        note=f"{WORKING_OF_ONE} are worked on, the others wait their turn; invocations do not "
+        "count here",
     ),
     Limit(
         of="writes for one user",

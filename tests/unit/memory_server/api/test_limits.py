@@ -4,9 +4,9 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.domain.limits import MAX_BODY_BYTES
 from memory_server.app import create_app
 from memory_server.bootstrap import Application
+from memory_server.domain.limits import MAX_BODY_BYTES
 
 TURNS = "/api/v1/memory/turns"
 JSON = {"content-type": "application/json"}
