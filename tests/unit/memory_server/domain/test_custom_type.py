@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.custom_type import CustomType, TagValue, equal, tag_tree
@@ -110,6 +110,7 @@ def test_the_condition_is_that_every_tag_is_equal() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(NAMES, VALUES | st.dictionaries(NAMES, VALUES, min_size=1)))
 def test_tags_have_one_form_whichever_way_they_are_given(nested: dict[str, Any]) -> None:
     dotted = {
