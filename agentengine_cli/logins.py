@@ -81,13 +81,18 @@ class LoginFile:
         return [login for login in self.all() if login.base_url == base_url]
 
     def find(self, base_url: str, project_id: str | None) -> Login | None:
-        """Return the login to use for a project: its own, one of no project, or the only one."""
+        """Return the login to use for a project: its own, else one that is tied to none.
+
+        With no project, the last one that was made.
+        """
         found = self.of(base_url)
+        if project_id is None:
+            return found[-1] if found else None
         for wanted in (project_id, None):
             for login in found:
                 if login.project_id == wanted:
                     return login
-        return found[0] if len(found) == 1 else None
+        return None
 
     def keep(self, login: Login) -> None:
         """Add a login, in the place of the one for the same server and project."""

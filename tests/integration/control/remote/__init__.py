@@ -1,0 +1,1 @@
+"""The commands against a server that runs elsewhere."""
