@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from memory_server import project_config
-from memory_server.bootstrap import Application, Providers, join
+from memory_server.bootstrap import Application, join
+from memory_server.errors import ProviderError
+from memory_server.models import Former, Providers
 from memory_server.ports.clock import Clock
+from memory_server.ports.embedder import Embedder
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.extraction.factory import build_extractor
@@ -24,7 +27,34 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def an_application(directory: Path, clock: Clock, **memory: Any) -> Application:
+class FakeModels:
+    """Makes models that need no file and no network, and uses those that stay the same again."""
+
+    def __init__(self) -> None:
+        self.failure: ProviderError | None = None
+        """What the embedders made from now on fail with."""
+
+    def __call__(self, settings: Settings, former: Former | None = None) -> Providers:
+        llm = settings.memory.extraction_llm
+        return Providers(
+            embedder=self._embedder(settings, former),
+            extractor=build_extractor(llm, None),
+            answerer=build_answerer(llm, None),
+            embedding={"provider": "hashing"},
+            extraction={"provider": "local"},
+        )
+
+    def _embedder(self, settings: Settings, former: Former | None) -> Embedder:
+        if former is not None and former[0].memory.embedding == settings.memory.embedding:
+            return former[1].embedder
+        made = HashingEmbedder()
+        made.failure = self.failure
+        return made
+
+
+def an_application(
+    directory: Path, clock: Clock, models: FakeModels | None = None, **memory: Any
+) -> Application:
     """Return a server of project `shop`; `memory` replaces keys of its configuration."""
     owner_token = directory / "owner-token"
     owner_token.write_text(OWNER_TOKEN)
@@ -39,13 +69,8 @@ def an_application(directory: Path, clock: Clock, **memory: Any) -> Application:
         owner_token_file=owner_token,
         secrets={},
         instance_id="instance-1",
+        document=CONFIG | memory,
     )
-    providers = Providers(
-        embedder=HashingEmbedder(),
-        extractor=build_extractor(config.extraction_llm, None),
-        answerer=build_answerer(config.extraction_llm, None),
-        embedding={"provider": "hashing"},
-        extraction={"provider": "local"},
-    )
+    models = models or FakeModels()
     store = SqliteStore(None, clock=clock)
-    return join(settings, store=store, providers=providers, clock=clock)
+    return join(settings, store=store, providers=models(settings), clock=clock, models=models)
