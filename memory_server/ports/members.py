@@ -48,10 +48,12 @@ class Members(Protocol):
         ...
 
     @abstractmethod
-    async def begin(self, login: Login, *, now: datetime, most: int) -> None:
-        """Store a login; raise `MemberNotFound` if its member is gone.
+    async def begin(self, login: Login, *, of: Member, now: datetime, most: int) -> None:
+        """Store a login of a member; raise `MemberNotFound` if they are gone.
 
-        The member's logins that are over by `now` go, and the oldest beyond `most`.
+        Raises `VersionConflict` unless the member is stored as given: with another password or
+        not active any more, they are not to be logged in. The member's logins that are over by
+        `now` go, and the oldest beyond `most`.
         """
         ...
 

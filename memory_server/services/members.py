@@ -182,7 +182,7 @@ class MemberKeeping:
             refresh=kept,
             created_at=now,
         )
-        await self._members.begin(login, now=now, most=MOST_LOGINS)
+        await self._members.begin(login, of=member, now=now, most=MOST_LOGINS)
         return self._logged_in(member, login.id, secret)
 
     def _logged_in(self, member: Member, login_id: str, refresh_secret: str) -> LoggedIn:

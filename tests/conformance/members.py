@@ -19,7 +19,7 @@ NEXT = SecretHash(salt="next", digest="next", expires_at=LATER)
 
 async def begun(store: Store, member: Member, **changes: object) -> Login:
     login = a_login(project_id=member.project_id, user_id=member.user_id, **changes)
-    await store.members.begin(login, now=START, most=5)
+    await store.members.begin(login, of=member, now=START, most=5)
     return login
 
 
@@ -98,8 +98,19 @@ class MembersContract:
             await store.members.put(a_member(), expected_updated_at=START)
         with pytest.raises(MemberNotFound):
             await store.members.remove(PROJECT, "unknown")
+        member = a_member(user_id="unknown")
         with pytest.raises(MemberNotFound):
-            await store.members.begin(a_login(user_id="unknown"), now=START, most=5)
+            await store.members.begin(a_login(user_id="unknown"), of=member, now=START, most=5)
+
+    async def test_who_was_changed_meanwhile_is_not_logged_in(self, store: Store) -> None:
+        await store.members.add(member := a_member())
+        changed = replace(member, password=PasswordHash(salt="s2", digest="d2"))
+        await store.members.put(changed, expected_updated_at=START)
+
+        with pytest.raises(VersionConflict):
+            await begun(store, member)
+
+        assert (await begun(store, changed)).user_id == member.user_id
 
     async def test_a_login_comes_back_with_its_member(self, store: Store) -> None:
         await store.members.add(member := a_member())

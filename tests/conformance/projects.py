@@ -119,9 +119,9 @@ class ProjectsContract:
         for id_ in ("shop", "bank"):
             await store.projects.add(a_project(id=id_))
             await store.accounts.add(an_account(project_id=id_))
-            await store.members.add(a_member(project_id=id_, user_id=USER))
+            await store.members.add(member := a_member(project_id=id_, user_id=USER))
             login = a_login(id=f"login-{id_}", project_id=id_)
-            await store.members.begin(login, now=START, most=5)
+            await store.members.begin(login, of=member, now=START, most=5)
 
         await store.projects.remove("shop")
 

@@ -54,7 +54,7 @@ class SqliteMembers(Members):
 
         await self._database.write(remove)
 
-    async def begin(self, login: Login, *, now: datetime, most: int) -> None:
+    async def begin(self, login: Login, *, of: Member, now: datetime, most: int) -> None:
         room = {"now": to_micros(now), "most": most - 1}
         values = {
             "id": login.id,
@@ -65,7 +65,8 @@ class SqliteMembers(Members):
         }
 
         def begin(connection: sqlite3.Connection) -> None:
-            _existing(connection, login.project_id, login.user_id)
+            if _existing(connection, login.project_id, login.user_id) != of:
+                raise VersionConflict(f"member {of.user_id!r} was changed meanwhile; try again")
             connection.execute(SQL["make_room"], values | room)
             connection.execute(SQL["begin"], values)
 

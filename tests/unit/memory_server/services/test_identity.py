@@ -6,7 +6,7 @@ from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.errors import Forbidden, NotAuthenticated, TokenExpired
 from memory_server.ports.agent import Badge
 from memory_server.ports.store import Store
-from memory_server.services.executions import ExecutionStatus, Executions, MemoryIdentity
+from memory_server.services.executions import Executions, ExecutionStatus, MemoryIdentity
 from memory_server.services.identity import Identity
 from memory_server.services.members import MemberKeeping
 from memory_server.services.service_accounts import IssuedSecret, NewAccount, ServiceAccounts
