@@ -21,12 +21,14 @@ REASONS: Mapping[int, str] = {
     401: "No bearer token where one is needed, or one that is not valid any more",
     403: "The caller may not do this",
     404: "There is no such thing",
+    408: "The body took too long to arrive",
     409: "It collides with what is stored, or with a change made meanwhile",
     413: "Larger than the documented limit",
     422: "The request does not fit its schema; `errors` lists every place",
     429: "Too many requests; `Retry-After` says how long to wait",
     502: "A model's answer is of no use",
     503: "The store, a model or an index is away; the same call may succeed later",
+    504: "It took too long and was given up",
     507: "The store has no room left",
 }
 
@@ -139,11 +141,11 @@ def _statuses(path: str, operation: Mapping[str, Any], *, writes: bool) -> Itera
     if path in ("/health", "/ready", "/metrics"):
         yield from (503,) if path == "/metrics" else ()
         return
-    yield from (400, 401, 403, 429, 503)
+    yield from (400, 401, 403, 429, 503, 504)
     if any(name != "project_id" for name in _PARAMETER.findall(path)) or "types" in path:
         yield 404
     if "requestBody" in operation:
-        yield 413
+        yield from (408, 413)
     if "requestBody" in operation or any(one["in"] == "query" for one in operation["parameters"]):
         yield 422
     if writes:
