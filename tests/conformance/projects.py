@@ -132,6 +132,20 @@ class ProjectsContract:
             assert len(await store.members.list(id_)) == left
             assert (await store.members.login(f"login-{id_}") is not None) is bool(left)
 
+    async def test_a_login_does_not_come_back_with_its_project_and_its_member(
+        self, store: Store
+    ) -> None:
+        member = a_member(project_id="shop")
+        for again in (False, True):
+            await store.projects.add(a_project(id="shop"))
+            await store.members.add(member)
+            if not again:
+                login = a_login(id="login", project_id="shop", user_id=member.user_id)
+                await store.members.begin(login, of=member, now=START, most=5)
+                await store.projects.remove("shop")
+
+        assert await store.members.login("login") is None
+
     @pytest.mark.parametrize("held", ["turn", "memory", "job"])
     async def test_a_project_that_holds_something_is_not_removed(
         self, store: Store, held: str

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -164,6 +165,18 @@ async def test_a_person_is_who_they_are_in_their_project(
         "p",
         AccountRole.AGENT_DEVELOPER,
     )
+
+
+async def test_a_member_who_is_not_active_is_refused_whatever_is_left_of_their_logins(
+    identity: Identity, members: MemberKeeping, store: Store
+) -> None:
+    made = await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+    logged_in = await members.log_in("ana", made.password, project_id="p", address=None)
+    inactive = replace(made.member, is_active=False)
+    await store.members.put(inactive, expected_updated_at=made.member.updated_at)
+
+    with pytest.raises(NotAuthenticated, match="not active"):
+        await identity.authenticate(logged_in.access_token)
 
 
 @pytest.mark.parametrize(("subject", "project"), [("bob", "p"), ("ana", "another")])
