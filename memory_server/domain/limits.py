@@ -8,7 +8,7 @@ from dataclasses import dataclass
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_URL_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 32 * 1024
-MAX_JSON_DEPTH = 200
+MAX_JSON_DEPTH = 201
 """What the parser takes; a deeper body is refused before it is built."""
 
 MAX_CONTENT_BYTES = 256 * 1024
