@@ -15,7 +15,8 @@ from memory_server.search.local.predicates import Predicate
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import settle
 from memory_server.storage.sqlite.memory_changes import SQL, Changes
-from memory_server.storage.sqlite.rows import encode, memory_of
+from memory_server.storage.sqlite.memory_rows import memory_of
+from memory_server.storage.sqlite.rows import encode
 
 _EQUALITIES = {
     "type": "type",

@@ -13,7 +13,7 @@ from memory_server.search.local import documents
 from memory_server.search.local.documents import Document, State
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import spaced
-from memory_server.storage.sqlite.rows import memory_fields, memory_of, memory_values
+from memory_server.storage.sqlite.memory_rows import memory_fields, memory_of, memory_values
 
 SQL = load("memory_server.storage.sqlite", "memories.sql")
 
