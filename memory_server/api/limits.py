@@ -114,19 +114,20 @@ class RequestFrame:
             return
         asking = asking_of(scope, headers, content, self._admission)
         seconds = None if asking.takes_long else self._request_seconds
-        deadline = asyncio.timeout(seconds)
-        answer.deadline = deadline
+        deadline = answer.deadline = asyncio.timeout(seconds)
         try:
             async with deadline, self._admission.place(asking):
                 await self._app(scope, receive, answer)
         except TimeoutError:
             if not deadline.expired():
                 raise
+        finally:
             answer.deadline = None
+        if deadline.expired():  # nothing was sent then, be it that the work heeded it or not
             raise DeadlineExceeded(
                 f"not done within {self._request_seconds:g} seconds, so it was given up. A write "
                 "may have been stored all the same: send a turn again with its idempotency_key"
-            ) from None
+            )
 
 
 async def _read(receive: Receive) -> Message:
