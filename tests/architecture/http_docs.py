@@ -25,13 +25,14 @@ The memory routes stand under three prefixes, every one under each:
 | prefix | token |
 |---|---|
 | `{FLAT}` | none needed on the server's own machine; one that is presented must be good |
-| `{PROJECT}` | needed: the owner token, or a token of a service account of the project |
+| `{PROJECT}` | needed: the owner token, or one of a person or a service account of the project |
 | `{DIRECT}` | as the first |
 
-A service account with the role `PROJECT_READ_ONLY` is refused (403 `FORBIDDEN`) on every route that
-writes; searches and contexts read, though they are POST.
+Which role may do what, and whom a call may name: [identity.md](identity.md). Searches and contexts
+read, though they are POST. A project that enforces identity refuses calls without a token (401).
 
-The project is the server's own or the one of the path, never one of a body. Unknown fields are
+The project is the server's own or the one of the path, never one of a body; one that does not exist
+is refused with 403 `PROJECT_NOT_FOUND`. Unknown fields are
 ignored; null and blank values count as absent, in bodies and in query strings. Lists are never
 null. Reads are limited by the AND of `user_id` and `visibility`, as far as they are given. A call
 without a token is answered for callers on the server's own machine only: from a loopback address,
