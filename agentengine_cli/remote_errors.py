@@ -19,7 +19,7 @@ class ServerTooOld(CliError):
     """The server does not know what it was asked for."""
 
 
-class NotAMemoryServer(CliError):
+class NotMemoryServer(CliError):
     """Something else answers at that address."""
 
 
@@ -39,10 +39,8 @@ def explain_at(error: Exception, server: Server | None) -> CliError | None:
     """
     if server is None or server.is_local or isinstance(error, CliError):
         return explain(error)
-    for kind, tell in _TABLE:
-        if isinstance(error, kind) and (told := tell(error, server)) is not None:
-            return told
-    return explain(error)
+    tell = next((tell for kind, tell in _TABLE if isinstance(error, kind)), _as_it_is)
+    return tell(error, server) or explain(error)
 
 
 def _unreachable(error: Exception, server: Server) -> CliError:
@@ -78,12 +76,12 @@ def _unknown_host(error: BaseException, server: Server) -> CliError:
 def _no_tls(error: BaseException, server: Server) -> CliError:
     if isinstance(error, ssl.SSLCertVerificationError):
         return TlsFailed(
-            f"The certificate of {server.url} is not trusted: {error.verify_message}",
+            f"The certificate of {server.url} is not trusted: {_reason(error)}",
             hint="Have its issuer trusted on this machine: SSL_CERT_FILE names a file of issuers",
         )
     plain = "http" + server.url.removeprefix("https")
     return TlsFailed(
-        f"No encrypted connection to {server.url}: {getattr(error, 'reason', None) or error}",
+        f"No encrypted connection to {server.url}: {_reason(error)}",
         hint=f"If it speaks plain HTTP, its address is {plain}",
     )
 
@@ -93,6 +91,16 @@ _CAUSES: Sequence[tuple[type[BaseException], Callable[[BaseException, Server], C
     (socket.gaierror, _unknown_host),
     (ConnectionRefusedError, _refused),
 )
+
+
+def _reason(error: BaseException) -> str:
+    """Return why no encrypted connection came about, in the words of the library."""
+    told = (getattr(error, name, None) for name in ("verify_message", "reason"))
+    return next((str(reason) for reason in told if reason), str(error))
+
+
+def _as_it_is(error: Exception, server: Server) -> None:
+    """Leave the error to its own words."""
 
 
 def _timed_out(error: Exception, server: Server) -> CliError | None:
@@ -158,14 +166,10 @@ def _missing(error: Exception, server: Server) -> CliError | None:
             f"What stands before {server.url} answers, and not the memory server: {error}",
             hint="Wait for it to come back, or start it where it runs",
         )
-    return NotAMemoryServer(
+    return NotMemoryServer(
         f"What answers at {server.url} is no memory server: {error}",
         hint=f"Check the address; a memory server answers curl {server.url}/health with JSON",
     )
-
-
-def _as_it_is(error: Exception, server: Server) -> None:
-    """Leave the error to its own words."""
 
 
 _TABLE: Sequence[tuple[type[Exception], Callable[[Exception, Server], CliError | None]]] = (
