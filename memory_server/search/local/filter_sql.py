@@ -87,23 +87,50 @@ class _Field:
     def _kinds(self, values: Sequence[Scalar]) -> Sequence[str]:
         """Return one condition for each kind of value: kinds never compare equal."""
         kinds: dict[str, list[str | int | float]] = {}
-        for value in values:
-            operand = _operand(value)
+        for operand in map(_operand, values):
             if operand is not None:
                 kind, bound = operand
                 kinds.setdefault(kind, []).append(bound)
-        conditions = [
-            f"{kind} IN (SELECT value FROM json_each({self._bind(json.dumps(bound))}))"  # noqa: S608 bound
-            for kind, bound in kinds.items()
-        ]
+        conditions = [self._one_of(kind, bound) for kind, bound in kinds.items()]
         return [*conditions, "e.type = 'null'"] if None in values else conditions
+
+    def _one_of(self, kind: str, values: Sequence[str | int | float]) -> str:
+        listed = self._bind(json.dumps(values))
+        among = f"{kind} IN (SELECT value FROM json_each({listed}))"  # noqa: S608 bound
+        return self._whole(among, values) if kind == _TEXT else among
+
+    def _whole(self, among: str, values: Sequence[str | int | float]) -> str:
+        """Compare texts to their end, as JSON spells them where there is a null character."""
+        spelled = [json.dumps(value, ensure_ascii=False) for value in values]
+        listed = self._bind(json.dumps(spelled))
+        exact = f"{self._spelled} IN (SELECT value FROM json_each({listed}))"  # noqa: S608 bound
+        if any("\0" in str(value) for value in values):
+            return f"(e.type = 'text' AND {exact})"
+        return f"({among} AND (NOT {self._has_null} OR {exact}))"
 
     def _ranged(self, sign: str, value: Scalar | tuple[Scalar, ...]) -> str:
         operand = None if isinstance(value, tuple) else _operand(value)
         if operand is None:
             return "0"
         kind, bound = operand
+        if kind == _TEXT:
+            kind = f"CASE WHEN {self._has_null} THEN whole_text({self._spelled}) ELSE {kind} END"
         return self._element(f"{kind} {sign} {self._bind(bound)}")
+
+    @property
+    def _spelled(self) -> str:
+        """Where SQLite reads a text out of JSON, it ends at the first null character: spell it."""
+        return f"({self._column} -> e.fullkey)"
+
+    @property
+    def _has_null(self) -> str:
+        return rf"instr({self._column}, '\u0000') > 0"
+
+
+def whole_text(spelled: object) -> str | None:
+    """Return the text that JSON spells, or None: the SQL function `whole_text`."""
+    value = json.loads(spelled) if isinstance(spelled, str) else None
+    return value if isinstance(value, str) else None
 
 
 _TEXT = "CASE WHEN e.type = 'text' THEN e.atom END"

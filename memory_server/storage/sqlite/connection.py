@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memory_server.errors import StorageLocked
+from memory_server.search.local.filter_sql import whole_text
 from memory_server.search.local.moments import micros_of_text
 
 BUSY_TIMEOUT_MS = 5000
@@ -78,6 +79,7 @@ def _configured(database: str, *pragmas: str) -> sqlite3.Connection:
     try:
         connection.row_factory = sqlite3.Row
         connection.create_function("micros", 1, micros_of_text, deterministic=True)
+        connection.create_function("whole_text", 1, whole_text, deterministic=True)
         for pragma in pragmas:
             connection.execute(pragma).fetchall()
     except sqlite3.Error:

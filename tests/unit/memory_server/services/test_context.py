@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from memory_server.domain.chunk import RetrievalMode, Source
+from memory_server.domain.filters import Comparison, Operator
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.memory import Episode, Fact
 from memory_server.domain.partitions import BOTH, Partitions
@@ -29,6 +30,7 @@ from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
 from tests.clock import CountingIds, ManualClock
+from tests.rerankers import LastFirst
 from tests.unit.memory_server.services.conftest import ANA, BOB, a_turn
 
 IN_SESSION = Scope(project_id="p", user_id="ana", session_id="s1")
@@ -42,11 +44,16 @@ def keeping(
 
 
 @pytest.fixture
-def context(store: Store, embedder: HashingEmbedder) -> ContextBuilding:
+def reranker() -> LastFirst:
+    return LastFirst()
+
+
+@pytest.fixture
+def context(store: Store, embedder: HashingEmbedder, reranker: LastFirst) -> ContextBuilding:
     return ContextBuilding(
         store=store,
         retrieval=Retrieval(store=store, embedder=embedder),
-        reranking=Reranking(NoReranker("there is none")),
+        reranking=Reranking(reranker),
         partitions=Partitions(keys={"tier": "string"}, index={Source.SEMANTIC: BOTH}),
         default_style=FormatStyle.JINJA2,
     )
@@ -303,12 +310,131 @@ async def test_bound_session_hides_no_episodes(
     assert texts(await ask(context, "Rome", scope=IN_SESSION)) == ["Ana flew to Rome in May."]
 
 
-async def test_rerank_without_a_reranker_keeps_the_order_and_says_so(
+FACTS = SourceRequest(source=Source.SEMANTIC, mode=RetrievalMode.HYBRID)
+EPISODES = SourceRequest(source=Source.EPISODIC, mode=RetrievalMode.HYBRID)
+
+
+async def test_a_rerank_gives_the_order_in_which_the_budget_is_filled(
     context: ContextBuilding, keeping: MemoryKeeping
 ) -> None:
+    for text in ("heron heron", "heron and a second bird"):
+        await know(keeping, text)
+
+    plain = await ask_sources(context, "heron", FACTS, max_tokens=515)
+    reranked = await ask_sources(context, "heron", FACTS, max_tokens=515, rerank=True)
+
+    assert texts(plain) == ["heron heron"]
+    assert texts(reranked) == ["heron and a second bird"]
+    assert (plain.ranking_strategy, reranked.ranking_strategy) == ("weighted_fusion", "last_first")
+    assert "rerank" in reranked.timing
+
+
+async def test_each_source_says_whether_it_was_reranked(
+    context: ContextBuilding, keeping: MemoryKeeping, reranker: LastFirst
+) -> None:
+    reranker.candidates = 1
+    await know(keeping, "heron heron heron")
+    episode = Episode(title="Trip", content="somebody mentioned a grey bird")
+    await keeping.save(ANA, SaveRequest(body=episode))
+
+    answer = await ask_sources(context, "heron", FACTS, EPISODES, rerank=True)
+
+    outcomes = {one.source: (one.count, one.reranked) for one in answer.source_outcomes or ()}
+    assert outcomes == {Source.SEMANTIC: (1, True), Source.EPISODIC: (1, False)}
+
+
+async def test_a_rerank_that_fails_keeps_the_order_and_is_told_of(
+    context: ContextBuilding, keeping: MemoryKeeping, reranker: LastFirst
+) -> None:
+    reranker.failure = ProviderUnavailable("the reranker is away")
     await know(keeping, "heron")
+    await know(keeping, "heron and a second bird")
 
-    answer = await ask_sources(context, "heron", SourceRequest(source=Source.SEMANTIC), rerank=True)
+    plain = await ask_sources(context, "heron", FACTS)
+    answer = await ask_sources(context, "heron", FACTS, rerank=True)
 
-    assert texts(answer) == ["heron"]
-    assert any("rerank" in warning for warning in answer.warnings)
+    assert texts(answer) == texts(plain)
+    assert answer.ranking_strategy == "weighted_fusion"
+    assert list(answer.warnings) == [
+        "rerank: the reranker is away; the order is that of the fusion"
+    ]
+    assert not any(one.reranked for one in answer.source_outcomes or ())
+
+
+async def test_where_nothing_is_found_no_reranker_is_asked(
+    context: ContextBuilding, reranker: LastFirst
+) -> None:
+    reranker.failure = ProviderUnavailable("the reranker is away")
+
+    answer = await ask_sources(context, "heron", FACTS, rerank=True)
+
+    assert (texts(answer), list(answer.warnings)) == ([], [])
+
+
+async def test_a_context_says_what_each_source_was_limited_to(
+    context: ContextBuilding, keeping: MemoryKeeping
+) -> None:
+    gold = SourceRequest(source=Source.SEMANTIC, metadata_filter={"metadata.tier": "gold"})
+    turns = SourceRequest(source=Source.STM, mode=RetrievalMode.TEXT)
+
+    answer = await ask_sources(context, "heron", gold, turns, scope=IN_SESSION)
+
+    facts, recent = answer.selections
+    assert (facts.scope, recent.scope) == (ANA, IN_SESSION)
+    assert facts.filter == Comparison("metadata.tier", Operator.EQ, "gold")
+    assert recent.filter is None
+
+
+async def test_recent_turns_are_among_what_a_context_was_limited_to(
+    context: ContextBuilding,
+) -> None:
+    both = (Source.SEMANTIC, Source.STM)
+
+    answer = await ask(context, "heron", scope=IN_SESSION, sources=both)
+
+    assert [(one.source, one.scope) for one in answer.selections] == [
+        (Source.SEMANTIC, ANA),
+        (Source.STM, IN_SESSION),
+    ]
+
+
+async def test_an_outage_is_no_index_that_is_being_built(
+    context: ContextBuilding, keeping: MemoryKeeping, embedder: HashingEmbedder
+) -> None:
+    embedder.failure = ProviderUnavailable("the model is away")
+    words = SourceRequest(source=Source.EPISODIC, mode=RetrievalMode.TEXT)
+
+    answer = await ask_sources(context, "heron", SourceRequest(source=Source.SEMANTIC), words)
+
+    failed, healthy = answer.source_outcomes or ()
+    assert (failed.error, failed.retryable) == ("the model is away", False)
+    assert (healthy.error, healthy.retryable) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("max_tokens", "said"), [(400, "more than 500"), (503, "3 tokens are left after the reserve")]
+)
+async def test_a_budget_that_nothing_fits_is_told_of(
+    context: ContextBuilding, keeping: MemoryKeeping, max_tokens: int, said: str
+) -> None:
+    await know(keeping, "The launch code word is heron.")
+
+    answer = await ask(context, "heron", max_tokens=max_tokens)
+
+    assert (texts(answer), len(answer.dropped)) == ([], 1)
+    assert said in answer.warnings[0]
+
+
+@pytest.mark.parametrize("style", list(FormatStyle))
+@pytest.mark.parametrize("max_tokens", [540, 600, 900, 2_000])
+async def test_a_formatted_context_never_passes_its_budget(
+    context: ContextBuilding, keeping: MemoryKeeping, style: FormatStyle, max_tokens: int
+) -> None:
+    for number in range(40):
+        await know(keeping, f"<heron> number {number}: " + "a & b <c> " * (number % 9))
+
+    answer = await ask(context, "heron", max_tokens=max_tokens, style=style)
+
+    assert answer.selected
+    assert answer.token_count <= max_tokens
+    assert len(answer.selected) + len(answer.dropped) == 40
