@@ -27,7 +27,7 @@ class SqliteAccounts(Accounts):
     async def find(self, client_id: str) -> ServiceAccount | None:
         return await self._database.read(lambda db: _find(db, client_id))
 
-    async def list(self, project_id: str) -> Sequence[ServiceAccount]:
+    async def list(self, project_id: str | None) -> Sequence[ServiceAccount]:
         values = {"project_id": project_id}
         return await self._database.read(
             lambda db: [account_of(row) for row in db.execute(SQL["list"], values)]
@@ -73,4 +73,4 @@ def _put(connection: sqlite3.Connection, account: ServiceAccount, expected: int)
 def _check_name(connection: sqlite3.Connection, account: ServiceAccount, *, is_new: bool) -> None:
     values = account_values(account) | {"is_new": is_new}
     if connection.execute(SQL["namesake"], values).fetchone() is not None:
-        raise DuplicateName(f"a service account {account.name!r} exists in this project already")
+        raise DuplicateName(f"a service account {account.name!r} exists here already")
