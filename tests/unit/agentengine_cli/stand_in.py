@@ -40,6 +40,7 @@ class StandIn:
     expired: set[str] = field(default_factory=set)
     tokens: int = 0
     says_duplicate: bool = True
+    knows_logins: bool = True
 
     def paths(self) -> list[str]:
         return [f"{method} {path}" for method, path, _ in self.seen]
@@ -188,6 +189,16 @@ class _Routes:
         for frame in usual if self.state.frames is None else self.state.frames:
             yield f": keep alive\r\ndata: {json.dumps(frame)}\r\n\r\n"
 
+    async def login(self, request: Request) -> Response:
+        if not self.state.knows_logins:
+            return failure(404, "ROUTE_NOT_FOUND", f"this server has no route {request.url.path}")
+        return failure(401, "NOT_AUTHENTICATED", "the user name or the password is not valid")
+
+    async def me(self, request: Request) -> Response:
+        if request.headers.get("authorization") != f"Bearer {OWNER_TOKEN}":
+            return failure(401, "NOT_AUTHENTICATED", "That is no token of this server")
+        return JSONResponse({"kind": "owner", "id": "owner", "org_id": "local"})
+
     def watched(self, path: str, handler: Handler, *methods: str) -> Route:
         async def handle(request: Request) -> Response:
             bearer = request.headers.get("authorization")
@@ -209,6 +220,8 @@ def _app(state: StandIn) -> Starlette:
             routes.watched("/api/v1/admin/jobs", routes.jobs, "GET"),
             routes.watched("/api/v1/admin/jobs/{id}/retry", routes.retry, "POST"),
             routes.watched("/api/v1/admin/scope", routes.erase, "DELETE"),
+            routes.watched("/api/v1/auth/login", routes.login, "POST"),
+            routes.watched("/api/v1/auth/me", routes.me, "GET"),
             routes.watched("/api/v1/oauth/token", routes.token, "POST"),
             routes.watched(accounts, routes.accounts, "GET", "POST"),
             routes.watched(account, routes.account, "GET", "DELETE"),

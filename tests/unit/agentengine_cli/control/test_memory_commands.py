@@ -237,13 +237,14 @@ def test_dry_run_says_what_would_happen(cli: Cli, project: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["configure", "apply", "status"])
-def test_remote_target_is_refused_clearly(cli: Cli, project: Path, command: str) -> None:
+def test_another_server_needs_a_login(cli: Cli, project: Path, command: str) -> None:
     ids = ("--base-url", "https://ae.example", "--org-id", "o", "--project-id", "p")
 
     ran = cli("memory", command, *ids)
 
     assert ran.code == 1
-    assert "https://ae.example is configured where it runs" in ran.err
+    assert "Target: project p at https://ae.example, by explicit ids" in ran.err
+    assert "Hint: agentengine auth login --base-url https://ae.example" in ran.err
 
 
 @pytest.mark.parametrize("command", ["configure", "apply", "status"])
