@@ -47,7 +47,8 @@ WRITE_BURST_SECONDS = 10.0
 CALLER_FACTOR = 4
 """How much more a caller may write in all than for one user."""
 
-MAX_QUEUED_JOBS = 200
+MAX_QUEUED_JOBS = 400
+"""About; the snapshot that reaches it is queued whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +197,7 @@ LOAD = (
         note=f"with {WRITES_A_SECOND * WRITE_BURST_SECONDS * CALLER_FACTOR:g} at once",
     ),
     Limit(
-        of="background jobs waiting for one user",
+        of="background jobs waiting or running for one user, about",
         value=MAX_QUEUED_JOBS,
         unit="",
         answer="none: turns stay recorded and are promoted later",

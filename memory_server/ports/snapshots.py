@@ -19,12 +19,19 @@ class Snapshots(Protocol):
 
     @abstractmethod
     async def waiting(
-        self, *, min_turns: int, idle_since: datetime, limit: int, skip: int = 0
+        self,
+        *,
+        min_turns: int,
+        idle_since: datetime,
+        limit: int,
+        skip: int = 0,
+        busy_at: int | None = None,
     ) -> Sequence[SessionState]:
         """Return sessions ripe for promotion, the longest waiting first, `skip` of them left out.
 
         Ripe: at least `min_turns` unpromoted turns, or at least one and no activity after
-        `idle_since`.
+        `idle_since`. With `busy_at`, sessions whose user has that many unfinished jobs are not
+        among them; the user of a session is the first one that was named in it.
         """
         ...
 

@@ -2,16 +2,18 @@
 
 import itertools
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory_server.domain.job import Job, JobKind
+from memory_server.domain.limits import MAX_QUEUED_JOBS
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.promotion import PromotionPolicy, Run, next_run
 from memory_server.domain.scope import Scope
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
+from memory_server.domain.turn import Turn
 from memory_server.errors import AlreadyPromoted, StorageError
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
@@ -48,6 +50,17 @@ class _Round:
     jobs: int = 0
     warnings: list[str] = field(default_factory=list)
     asking: Asking = field(default_factory=Asking)
+    queued: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    """Jobs by project and user."""
+
+    def add(self, snapshot: Snapshot, jobs: int) -> None:
+        self.snapshots.append(snapshot)
+        self.jobs += jobs
+        self.queued[snapshot.project_id, snapshot.user_id] += jobs
+
+    def has_enough_of(self, turn: Turn) -> bool:
+        """Whether more work for a turn's user has to wait for a later round."""
+        return self.queued[turn.project_id, turn.user_id] >= MAX_QUEUED_JOBS
 
     def promoted(self) -> Promoted:
         told, more = self.warnings[:TOLD], len(self.warnings) - TOLD
@@ -59,7 +72,8 @@ class _Round:
 class Promotion:
     """Makes snapshots of ripe runs, each with one job for every enabled memory type.
 
-    A session that cannot be promoted is logged and holds up no other.
+    A session that cannot be promoted is logged and holds up no other. A user with much work that
+    waits gets no more: the turns stay in short-term memory until some of it is done.
     """
 
     def __init__(
@@ -127,7 +141,11 @@ class Promotion:
         skip = 0
         for _ in range(pages) if pages is not None else itertools.count():
             page = await self._store.snapshots.waiting(
-                min_turns=min_turns, idle_since=idle_since, limit=PAGE, skip=skip
+                min_turns=min_turns,
+                idle_since=idle_since,
+                limit=PAGE,
+                skip=skip,
+                busy_at=None if pages is None else MAX_QUEUED_JOBS,
             )
             fresh = [session for session in page if _key(session) not in seen]
             if not fresh and len(page) < PAGE:
@@ -146,7 +164,11 @@ class Promotion:
 
     async def _promote_by_topic(self, round_: _Round, idle_since: datetime) -> None:
         page = await self._store.snapshots.waiting(
-            min_turns=2, idle_since=idle_since, limit=PAGE, skip=self._watched
+            min_turns=2,
+            idle_since=idle_since,
+            limit=PAGE,
+            skip=self._watched,
+            busy_at=MAX_QUEUED_JOBS,
         )
         before = len(round_.snapshots)
         for session in page:
@@ -220,6 +242,8 @@ class Promotion:
             run = await self._next_run(session, promoted_seq, round_, settled)
             if run is None or (only is not None and run.turns[0].user_id != only):
                 break
+            if settled is not Trigger.FLUSH and round_.has_enough_of(run.turns[0]):
+                break
             snapshot = self._snapshot_of(run)
             work = self._jobs_for(snapshot)
             try:
@@ -229,8 +253,7 @@ class Promotion:
                 break
             self._on_queued()
             self._vectors.forget(run.turns)
-            round_.snapshots.append(snapshot)
-            round_.jobs += len(work)
+            round_.add(snapshot, len(work))
             promoted_seq = snapshot.last_seq
         return promoted_seq
 

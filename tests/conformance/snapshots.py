@@ -101,6 +101,21 @@ class SnapshotsContract:
             [],
         ]
 
+    async def test_sessions_of_busy_users_can_be_left_out(self, store: Store) -> None:
+        for user in ("ana", "bob", None):
+            await record(store, 1, session_id=f"of {user}", user_id=user)
+        await store.jobs.enqueue([a_job(user_id=user) for user in ("ana", "ana", "bob", None)])
+
+        async def left(busy_at: int) -> list[str]:
+            states = await store.snapshots.waiting(
+                min_turns=1, idle_since=BEFORE, limit=9, busy_at=busy_at
+            )
+            return [state.session_id for state in states]
+
+        assert await left(3) == ["of None", "of ana", "of bob"]
+        assert await left(2) == ["of None", "of bob"]
+        assert await left(1) == []
+
     async def test_promotion_makes_the_turns_part_of_the_snapshot(self, store: Store) -> None:
         await record(store, 4)
         snapshot = a_snapshot(1, 3)

@@ -41,13 +41,20 @@ class SqliteSnapshots(Snapshots):
         return found[0] if found else None
 
     async def waiting(
-        self, *, min_turns: int, idle_since: datetime, limit: int, skip: int = 0
+        self,
+        *,
+        min_turns: int,
+        idle_since: datetime,
+        limit: int,
+        skip: int = 0,
+        busy_at: int | None = None,
     ) -> Sequence[SessionState]:
         values = {
             "min_turns": min_turns,
             "idle_since": to_micros(idle_since),
             "limit": max(limit, 0),
             "skip": max(skip, 0),
+            "busy_at": busy_at,
         }
         return await self._database.read(lambda db: _read(db, "waiting", values, session_of))
 

@@ -3,7 +3,7 @@
 SELECT * FROM sessions WHERE project_id = :project_id AND session_id = :session_id;
 
 -- name: waiting
--- Sessions ripe for promotion, the longest waiting first.
+-- Sessions ripe for promotion, the longest waiting first, without those of busy users.
 SELECT * FROM sessions
 WHERE last_seq > promoted_seq AND (
     last_activity <= :idle_since
@@ -16,6 +16,12 @@ WHERE last_seq > promoted_seq AND (
         )
     )
 )
+AND (:busy_at IS NULL OR :busy_at > coalesce((
+    SELECT o.unfinished FROM job_owners AS o
+    WHERE o.project_id = sessions.project_id
+        AND o.owner = CASE WHEN sessions.user_id IS NULL THEN 'nobody'
+            ELSE 'user ' || sessions.user_id END
+), 0))
 ORDER BY waiting_since, project_id, session_id
 LIMIT :limit OFFSET :skip;
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from memory_server.domain.embedding import Embedded, Purpose
-from memory_server.domain.job import Job, JobState
+from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.snapshot import Snapshot, Trigger
@@ -393,3 +393,53 @@ async def test_turn_is_embedded_with_what_it_answers(
 
     asked = [text for call in embedder.asked for text in call.texts]
     assert asked == ["user: how many?", "user: how many?\nuser: three", "user: three\nuser: thanks"]
+
+
+async def test_user_with_much_work_waiting_gets_no_more_and_holds_up_nobody(
+    build: Build,
+    recording: TurnRecording,
+    store: Store,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(promotion_module, "MAX_QUEUED_JOBS", 4)
+    monkeypatch.setattr(promotion_module, "PAGE", 2)
+    promotion = build()
+    for number in range(8):
+        await say(recording, *"abc", session=f"flood {number}")
+    clock.advance(1)
+    for word in "abc":
+        await recording.record(BOB, a_turn(word, session="of bob"))
+
+    snapshots = [*(await promotion.promote_ripe()).snapshots]
+    snapshots += (await promotion.promote_ripe()).snapshots
+
+    assert sorted(snapshot.user_id or "" for snapshot in snapshots) == ["ana", "ana", "bob"]
+    flushed = await promotion.flush("p", session_id="flood 7")
+    assert len(flushed.snapshots) == 1
+
+
+async def test_user_gets_more_work_when_some_is_done(
+    build: Build,
+    recording: TurnRecording,
+    store: Store,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(promotion_module, "MAX_QUEUED_JOBS", 2)
+    promotion = build()
+    await say(recording, *"abcdef")
+    assert len((await promotion.promote_ripe()).snapshots) == 1
+    assert (await promotion.promote_ripe()).snapshots == []
+
+    job = await store.jobs.claim(
+        worker="w",
+        kinds=[JobKind.EXTRACT],
+        now=clock.now(),
+        lease_until=clock.now() + timedelta(minutes=1),
+    )
+    assert job is not None
+    await store.jobs.complete(job, result={}, now=clock.now())
+
+    [snapshot] = (await promotion.promote_ripe()).snapshots
+    assert (snapshot.first_seq, snapshot.last_seq) == (4, 6)
