@@ -27,13 +27,20 @@ def load(path: Path) -> ProjectConfig:
         ) from error
 
 
-def compared(stored: Mapping[str, Any] | None, loaded: ProjectConfig) -> Sequence[str]:
+def compared(
+    stored: Mapping[str, Any] | None,
+    loaded: ProjectConfig,
+    *,
+    fixed: Mapping[str, Any] | None = None,
+) -> Sequence[str]:
     """Return what the file changes of the stored `memory:` mapping, one line a key.
 
-    Raises `ConfigRefused` if it changes what cannot be changed any more.
+    Raises `ConfigRefused` if it changes what cannot be changed any more of `fixed`, the mapping
+    that counts for that; without one it is the stored one.
     """
+    before = stored if fixed is None else fixed
     problems = (
-        project_config.check_against_stored(stored, loaded.memory, source=loaded) if stored else []
+        project_config.check_against_stored(before, loaded.memory, source=loaded) if before else []
     )
     if problems:
         raise ConfigRefused(

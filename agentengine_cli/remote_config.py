@@ -1,6 +1,7 @@
 """configure, apply and status of a server that runs elsewhere, over HTTP."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.report import told
 from agentengine_cli.errors import CliError
 from agentengine_cli.progress import Status
-from memory_server.errors import InvalidProjectConfig
-from memory_server.project_config import ProjectConfig
+from memory_server.errors import InvalidProjectConfig, MemoryServerError
+from memory_server.project_config import Problem, ProjectConfig
+from memory_server.project_config.problem import dotted
 
 if TYPE_CHECKING:
     from memory_server.client import Applied, ConfigDocument, ConfigStored, RuntimeDocument
@@ -53,13 +55,14 @@ class RemoteConfig:
         output = self.context.output
         loaded = config_file.load(path)
         report = run(self._report())
-        stored = report["stored"]
+        stored, running = report["stored"], report["running"]["memory"]
         differences = config_file.compared(
-            stored["memory"] if stored else report["running"]["memory"], loaded
+            stored["memory"] if stored else running, loaded, fixed=running
         )
         config_file.explain(output, loaded, differences)
         output.confirm(
-            f"Store this configuration for the server at {self.server.url}, all its projects?",
+            f"Store this configuration for the server at {self.server.url}? All its projects "
+            "share it",
             yes=yes,
         )
         receipt = run(self._stored(loaded))
@@ -86,7 +89,10 @@ class RemoteConfig:
         check_possible(request, self.server)
         output = self.context.output
         with output.status("Memory: applying") as status:
-            applied = run(self._applied(request))
+            try:
+                applied = run(self._applied(request))
+            except TimeoutError as error:
+                raise self._late(request.wait_seconds) from error
             wait = request.wait and not request.dry_run
             runtime = run(self._ready(request.wait_seconds, status) if wait else self._runtime())
         self._show_applied(applied, runtime, dry_run=request.dry_run)
@@ -187,6 +193,17 @@ class RemoteConfig:
             output.result(f"applied: {reason}")
         self._show(runtime)
 
+    def _late(self, seconds: float) -> NotReady:
+        """Return what to raise when an apply did not end in time, with the reason last seen."""
+        reasons: Sequence[str] = ()
+        with contextlib.suppress(OSError, MemoryServerError):
+            reasons = run(self._runtime()).get("blocked_on") or ()
+        seen = "; ".join(reasons) or "the new services are still being prepared"
+        return NotReady(
+            f"The apply at {self.server.url} did not end within {seconds:g} seconds: {seen}",
+            hint="It goes on there; see: agentengine memory status" + self._same_target,
+        )
+
     async def _ready(self, seconds: float, status: Status) -> "RuntimeDocument":
         """Ask until it is ready; raise `NotReady` with the reason last seen."""
         deadline = self.clock.monotonic() + seconds
@@ -262,13 +279,13 @@ def placed(error: InvalidProjectConfig, loaded: ProjectConfig) -> Sequence[str]:
 
 def _placed(entry: Mapping[str, Any], loaded: ProjectConfig) -> str:
     steps = tuple(step for step in entry.get("loc", ()) if step != "body")
-    path = ".".join(map(str, steps))
     known = steps
     while known and known not in loaded.places:
         known = known[:-1]  # a missing key is reported where it is missed
-    place = loaded.places.get(known)
-    where = f"{loaded.path}:{place[0]}:{place[1]}: " if place else ""
-    return f"{where}{path + ': ' if path else ''}{entry.get('msg')}"
+    line, column = loaded.places[known] if known else (None, None)
+    file = str(loaded.path) if known else None
+    message = str(entry.get("msg"))
+    return str(Problem(file=file, line=line, column=column, path=dotted(steps), message=message))
 
 
 def _config(config: Mapping[str, Any]) -> str:

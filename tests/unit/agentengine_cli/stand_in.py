@@ -41,6 +41,10 @@ class StandIn:
     tokens: int = 0
     says_duplicate: bool = True
     knows_logins: bool = True
+    state: str = "ready"
+    blocked_on: list[str] = field(default_factory=list)
+    applies_for_ever: bool = False
+    config_errors: list[dict[str, Any]] = field(default_factory=list)
 
     def paths(self) -> list[str]:
         return [f"{method} {path}" for method, path, _ in self.seen]
@@ -199,6 +203,27 @@ class _Routes:
             return failure(401, "NOT_AUTHENTICATED", "That is no token of this server")
         return JSONResponse({"kind": "owner", "id": "owner", "org_id": "local"})
 
+    async def config(self, request: Request) -> Response:
+        if request.method == "GET":
+            running = {"digest": "d0", "since": "2026-01-01T00:00:00+00:00", "memory": {}}
+            return JSONResponse({"stored": None, "running": running, "pending": False})
+        self.state.bodies.append(await request.json())
+        if self.state.config_errors:
+            errors = self.state.config_errors
+            return failure(422, "INVALID_PROJECT_CONFIG", "not valid", errors=errors)
+        return JSONResponse({"digest": "d1", "pending": True, "warnings": self.state.warnings})
+
+    async def apply(self, request: Request) -> Response:
+        self.state.bodies.append(await request.json())
+        if self.state.applies_for_ever:
+            await request.receive()  # until the client has gone
+        return JSONResponse({"applied": True, "digest": "d1", "changes": ["x"], "warnings": []})
+
+    async def runtime(self, request: Request) -> Response:
+        config = {"stored": None, "running": {"digest": "d0"}, "pending": False}
+        body = {"state": self.state.state, "blocked_on": self.state.blocked_on, "config": config}
+        return JSONResponse(body)
+
     def watched(self, path: str, handler: Handler, *methods: str) -> Route:
         async def handle(request: Request) -> Response:
             bearer = request.headers.get("authorization")
@@ -220,6 +245,9 @@ def _app(state: StandIn) -> Starlette:
             routes.watched("/api/v1/admin/jobs", routes.jobs, "GET"),
             routes.watched("/api/v1/admin/jobs/{id}/retry", routes.retry, "POST"),
             routes.watched("/api/v1/admin/scope", routes.erase, "DELETE"),
+            routes.watched("/api/v1/admin/config", routes.config, "GET", "PUT"),
+            routes.watched("/api/v1/admin/apply", routes.apply, "POST"),
+            routes.watched("/api/v1/admin/runtime", routes.runtime, "GET"),
             routes.watched("/api/v1/auth/login", routes.login, "POST"),
             routes.watched("/api/v1/auth/me", routes.me, "GET"),
             routes.watched("/api/v1/oauth/token", routes.token, "POST"),
