@@ -52,13 +52,13 @@ def index_text(text: str) -> str:
 def query_terms(query: str) -> list[str]:
     """Return the terms to look for, each once: plain tokens, never syntax.
 
-    Question words are left out unless nothing else is asked. An identifier comes whole (the
-    index matches it as a phrase) and in its parts.
+    Question words are left out unless nothing else is asked, and so is what hangs on a word. An
+    identifier comes whole (the index matches it as a phrase) and in its parts.
     """
     folded = unicodedata.normalize("NFKC", query)
-    terms = list(dict.fromkeys(_terms(folded)))
+    terms = list(dict.fromkeys(_terms(_CLITIC.sub("", folded))))
     telling = [term for term in terms if _bare(term) not in QUESTION_WORDS]
-    return telling or terms
+    return telling or list(dict.fromkeys((*terms, *_terms(folded))))
 
 
 def turn_text(turn: NewTurn) -> str:
@@ -94,7 +94,7 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def _spaced_terms(text: str) -> Iterator[str]:
-    for found in _TERM.finditer(_CLITIC.sub("", text)):
+    for found in _TERM.finditer(text):
         term = found[0].lower()
         parts = _PART.findall(term)
         if len(parts) == 1:
@@ -116,7 +116,8 @@ def matching_terms(terms: Iterable[str], text: str) -> frozenset[str]:
     An approximation of what the index's stemmer does: words of at least four letters match
     when they differ in their last letters only (`fly` and `flies` do not; `moving`, `moved` do).
     """
-    held = {_bare(word) for word in _terms(unicodedata.normalize("NFKC", text))}
+    folded = _CLITIC.sub("", unicodedata.normalize("NFKC", text))
+    held = {_bare(word) for word in _terms(folded)}
     stems = {_stem(word) for word in held}
     return frozenset(term for term in terms if _bare(term) in held or _stem(_bare(term)) in stems)
 
