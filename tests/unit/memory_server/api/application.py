@@ -9,6 +9,7 @@ from memory_server.errors import ProviderError
 from memory_server.models import Former, Providers
 from memory_server.ports.clock import Clock
 from memory_server.ports.embedder import Embedder
+from memory_server.ports.store import Store
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.extraction.factory import build_extractor
@@ -53,7 +54,11 @@ class FakeModels:
 
 
 def an_application(
-    directory: Path, clock: Clock, models: FakeModels | None = None, **memory: Any
+    directory: Path,
+    clock: Clock,
+    models: FakeModels | None = None,
+    store: Store | None = None,
+    **memory: Any,
 ) -> Application:
     """Return a server of project `shop`; `memory` replaces keys of its configuration."""
     owner_token = directory / "owner-token"
@@ -72,5 +77,5 @@ def an_application(
         document=CONFIG | memory,
     )
     models = models or FakeModels()
-    store = SqliteStore(None, clock=clock)
+    store = store or SqliteStore(None, clock=clock)
     return join(settings, store=store, providers=models(settings), clock=clock, models=models)
