@@ -1,12 +1,14 @@
 """agentengine dev: run the stack on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from agentengine_cli import agent_file
 from agentengine_cli import stack as stacks
+from agentengine_cli.agent_file import AgentFile
 from agentengine_cli.commands.log_options import (
     GrepOption,
     SinceOption,
@@ -27,6 +29,7 @@ from agentengine_cli.context import current
 from agentengine_cli.control import environment
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import ControlPlane
+from agentengine_cli.control.server import Report
 from agentengine_cli.control.status import State, Status
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, WrongUsage
@@ -36,6 +39,11 @@ from agentengine_cli.output import Output
 app = typer.Typer(help="Run the stack on this machine.", no_args_is_help=True)
 SERVICES = ("memory-server", "oe")
 """Two names of one process: it serves the routes of both."""
+AGENT = "agent"
+"""Runs in processes of its own, which that one starts."""
+AGENT_SECONDS = 60.0
+"""How long an agent's import is waited for."""
+AGENT_POLL_SECONDS = 0.1
 
 AllOption = Annotated[
     bool, typer.Option("--all", help="Use the project-config.yaml at the repository's root.")
@@ -44,6 +52,10 @@ AllOption = Annotated[
 
 class MemoryIsOff(CliError):
     """The agent does not use memory."""
+
+
+class AgentUnloadable(CliError):
+    """The server runs, and its agent cannot be loaded."""
 
 
 @app.command()
@@ -56,12 +68,17 @@ def up(
     headless: Annotated[bool, typer.Option("--headless", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Start the memory server with the nearest project-config.yaml and wait until it is ready."""
+    """Start the memory server and the agent beside it, if there is one, and wait until both run.
+
+    The configuration is the nearest project-config.yaml; keys come from .env and from secrets.
+    """
     output = current(ctx).output
     stack = stacks.find(current(ctx).start, repository_root=every)
     assert stack.config is not None, "only found when there is one"
     plane = plane_of(ctx, stack)
-    _check_wanted(plane)
+    agent = _agent_of(plane)
+    for warning in agent.warnings if agent else ():
+        output.warning(str(warning))
     loaded = load(stack.config)
     check_compatible(plane, loaded)
     for warning in loaded.warnings:
@@ -74,7 +91,8 @@ def up(
     )
     with working(ctx, "starting") as report:
         applied = plane.up(loaded, request, report)
-    _show_running(ctx, applied.status)
+        found = _with_agent(plane, applied.status, report)
+    _show_running(ctx, found)
 
 
 @app.command()
@@ -92,7 +110,7 @@ def status(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = F
         output.document(document)
         return
     output.result(f"status: {document['status']}")
-    notes = {"oe": "the same process"}
+    notes = {"oe": "the same process", AGENT: _about_agent(found)}
     rows = [{**service, "note": notes.get(service["name"], "")} for service in document["services"]]
     output.table(rows, columns=("name", "status", "url", "note"))
     for warning in found.warnings:
@@ -117,13 +135,15 @@ def logs(
     """Show a service's output, and go on with it until interrupted."""
     output = current(ctx).output
     if list_services:
-        for name in SERVICES:
+        for name in (*SERVICES, AGENT):
             output.result(name)
         return
-    if service is not None and service not in SERVICES:
-        raise WrongUsage(f"No service is named {service}", hint=f"One of: {', '.join(SERVICES)}")
+    known = (*SERVICES, AGENT)
+    if service is not None and service not in known:
+        raise WrongUsage(f"No service is named {service}", hint=f"One of: {', '.join(known)}")
     plane = plane_here(ctx)
-    chosen = line_filter(plane, grep=grep, since=since, until=until)
+    only_agent = service == AGENT
+    chosen = line_filter(plane, grep=grep, since=since, until=until, only_agent=only_agent)
     show_log(ctx, plane, chosen, tail=tail, follow=follow and until is None)
 
 
@@ -141,9 +161,10 @@ def stop(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command()
 def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Start the memory server again with the configuration it has."""
+    """Start the memory server, and its agent, again with the configuration it has."""
+    plane = plane_here(ctx)
     with working(ctx, "restarting") as report:
-        found = plane_here(ctx).restart(report)
+        found = _with_agent(plane, plane.restart(report), report)
     _show_running(ctx, found)
 
 
@@ -164,22 +185,62 @@ def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = Fals
     _show_deleted(output, plane.clean())
 
 
-def _check_wanted(plane: ControlPlane) -> None:
+def _agent_of(plane: ControlPlane) -> AgentFile | None:
+    """Return what agent.yaml says, if there is one; refuse one that asks for nothing to be run."""
     stack = plane.stack
-    if not stacks.memory_is_on(stack, environment.read_dotenv(stack.dotenv)):
+    path = stack.root / stacks.AGENT_NAME
+    if not path.is_file():
+        return None
+    agent = agent_file.load(path)
+    if agent.entrypoint is None and not agent.remembers(environment.read_dotenv(stack.dotenv)):
         raise MemoryIsOff(
-            f"{stack.root / stacks.AGENT_NAME} does not turn memory on",
-            hint="Set features.memory: true in it",
+            f"{path} names no agent to run and does not turn memory on",
+            hint="Set features.memory: true in it, or entrypoint: package.module:callable",
         )
+    return agent
+
+
+def _with_agent(plane: ControlPlane, found: Status, report: Report) -> Status:
+    """Wait until the agent of the user's own is loaded or has failed; return the state then."""
+    deadline = plane.clock.monotonic() + AGENT_SECONDS
+    while _agent_status(found) == "starting" and plane.clock.monotonic() < deadline:
+        report("loading the agent")
+        plane.clock.sleep(AGENT_POLL_SECONDS)
+        found = plane.status()
+    return found
+
+
+def _agent_state(found: Status) -> Mapping[str, Any]:
+    """Return what the server tells of an agent of the user's own; empty if it has none."""
+    agent = found.body.get("agent")
+    is_own = found.record is not None and found.record.has_agent
+    return agent if is_own and isinstance(agent, dict) else {}
+
+
+def _agent_status(found: Status) -> str:
+    return str(_agent_state(found).get("status", ""))
+
+
+def _about_agent(found: Status) -> str:
+    agent = _agent_state(found)
+    return str(agent.get("problem") or agent.get("name") or "")
 
 
 def _show_running(ctx: typer.Context, found: Status) -> None:
     output = current(ctx).output
     if output.as_json:
         output.document(stack_document(found))
-        return
-    output.result(f"memory server: {found.url}")
-    output.result(f"oe: {found.url}")
+    else:
+        output.result(f"memory server: {found.url}")
+        output.result(f"oe: {found.url}")
+        if agent := _agent_state(found):
+            output.result(f"agent: {agent.get('name')} ({agent.get('status')})")
+    if _agent_status(found) == "failed":
+        raise AgentUnloadable(
+            f"The memory server runs, and its agent does not: {_about_agent(found)}",
+            hint="Mend it and invoke it: its code is loaded again when it changes; after a change "
+            "of agent.yaml: agentengine dev up. Its output: agentengine logs --source agent",
+        )
 
 
 def _show_deleted(output: Output, paths: Sequence[Path]) -> None:
@@ -207,13 +268,22 @@ def stack_document(status: Status) -> dict[str, Any]:
         {"name": name, "status": status.state.value, "running": running, "url": status.url}
         for name in SERVICES
     ]
+    if status_of_agent := _agent_status(status):
+        services.append(
+            {
+                "name": AGENT,
+                "status": status_of_agent,
+                "running": running and status_of_agent == "ready",
+                "url": status.url,
+            }
+        )
     words = {State.READY: "running", State.STARTING: "starting", State.BLOCKED: "degraded"}
     words[State.NOT_RESPONDING] = "degraded"
     return {
         "schema_version": 1,
         "status": words.get(status.state, "stopped"),
         "mode": "local",
-        "running": len(services) if running else 0,
+        "running": sum(service["running"] for service in services),
         "total": len(services),
         "services": services,
         "context": "local",

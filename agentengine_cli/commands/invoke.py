@@ -136,7 +136,7 @@ def _check_resume(resume: bool, session: str | None, said: list[str | Path | Non
     if any(said):
         raise WrongUsage("--resume excludes a message, --file and standard input")
     raise CliError(
-        f"There is nothing to resume in session {session}: the built-in agent never suspends",
+        f"There is nothing to resume in session {session}: an agent here runs to its end",
         hint=f'agentengine invoke "..." --session {session}',
         code="NOT_SUSPENDED",
     )

@@ -32,7 +32,12 @@ GrepOption = Annotated[
 
 
 def line_filter(
-    plane: ControlPlane, *, grep: str | None, since: str | None, until: str | None
+    plane: ControlPlane,
+    *,
+    grep: str | None,
+    since: str | None,
+    until: str | None,
+    only_agent: bool = False,
 ) -> LineFilter:
     """Return what the options ask for; raises `WrongUsage` for one that means nothing."""
     try:
@@ -42,6 +47,7 @@ def line_filter(
     now = plane.clock.now()
     return LineFilter(
         pattern=pattern,
+        only_agent=only_agent,
         since=_moment(since, now, "--since") if since else None,
         until=_moment(until, now, "--until") if until else None,
     )
@@ -62,11 +68,11 @@ def show_log(
         output.note(f"no log yet in {path}")
 
 
-def documents(lines: Iterable[str]) -> list[dict[str, str | None]]:
-    """Return lines as documents with their time."""
+def documents(lines: Iterable[str], source: str = "memory") -> list[dict[str, str | None]]:
+    """Return lines as documents with their source and time."""
     found = [(log.timestamp(line), line) for line in lines]
     return [
-        {"source": "memory", "time": moment.isoformat() if moment else None, "message": line}
+        {"source": source, "time": moment.isoformat() if moment else None, "message": line}
         for moment, line in found
     ]
 

@@ -37,6 +37,8 @@ class LogSource(StrEnum):
     """Whose log."""
 
     MEMORY = "memory"
+    AGENT = "agent"
+    """What an agent of the user's own prints, and what is told of its processes."""
 
 
 def logs(
@@ -53,7 +55,7 @@ def logs(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the last lines of the memory server's log, oldest first.
+    """Show the last lines of the log of the memory server, or of the agent, oldest first.
 
     agentengine logs --tail 100 --grep ERROR
     """
@@ -70,8 +72,9 @@ def logs(
             hint=f"How it is: agentengine memory status{options}; what failed: agentengine memory "
             f"jobs --failed{options}",
         )
-    chosen = line_filter(plane, grep=grep, since=since, until=until)
+    only_agent = source is LogSource.AGENT
+    chosen = line_filter(plane, grep=grep, since=since, until=until, only_agent=only_agent)
     if output.as_json:
-        output.document(documents(log.last_lines(plane.state.log, tail, chosen)))
+        output.document(documents(log.last_lines(plane.state.log, tail, chosen), source.value))
         return
     show_log(ctx, plane, chosen, tail=tail, follow=follow)

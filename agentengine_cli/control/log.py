@@ -12,6 +12,8 @@ from agentengine_cli.control.clock import Clock
 
 ROTATE_BYTES = 10 * 1024 * 1024
 FOLLOW_SECONDS = 0.25
+OF_AGENT = re.compile(r"\S+ \S+ [A-Z]+ agent(?:\.\w+)?: ")
+"""How lines begin that an agent of the user's own wrote, or that tell of its processes."""
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 
 
@@ -22,14 +24,20 @@ class LineFilter:
     pattern: re.Pattern[str] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    only_agent: bool = False
 
     def select(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the wanted lines; one without a time of its own belongs to the line above it."""
         moment: datetime | None = None
         for line in lines:
             moment = timestamp(line) or moment
-            if self._in_time(moment) and (self.pattern is None or self.pattern.search(line)):
+            if self._in_time(moment) and self._is_wanted(line):
                 yield line
+
+    def _is_wanted(self, line: str) -> bool:
+        if self.only_agent and not OF_AGENT.match(line):
+            return False
+        return self.pattern is None or self.pattern.search(line) is not None
 
     def _in_time(self, moment: datetime | None) -> bool:
         if moment is None:

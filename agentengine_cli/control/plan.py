@@ -68,7 +68,7 @@ def reasons_to_start(status: Status, wanted: Wanted, request: ApplyRequest) -> S
         (wanted.local_models and not record.local_models, "the built-in models take over"),
         (
             record.environment_digest != wanted.environment_digest,
-            "a secret or an .env value changed since the server started",
+            "a secret, an .env value or agent.yaml changed since the server started",
         ),
         (wanted.port not in {None, record.port}, f"the port changes to {wanted.port}"),
         (request.upgrade and running != wanted.version, f"{running} becomes {wanted.version}"),

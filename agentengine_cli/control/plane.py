@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentengine_cli.control import addresses, environment, plan, readiness
+from agentengine_cli.control.agent import deliverable
 from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.environment import KeySources
@@ -203,13 +204,19 @@ class ControlPlane:
         if now == record.environment_digest:
             return ()
         return (
-            "a secret or an .env value changed since the server started; "
+            "a secret, an .env value or agent.yaml changed since the server started; "
             "put it into effect: agentengine memory apply",
         )
 
     @property
     def _server(self) -> Server:
-        return Server(state=self.state, command=self.command, clock=self.clock, prober=self.prober)
+        return Server(
+            state=self.state,
+            command=self.command,
+            clock=self.clock,
+            prober=self.prober,
+            agent=lambda sources: deliverable(self.stack, sources, self.state.delivered_agent()),
+        )
 
     def _apply(self, request: ApplyRequest, report: Report) -> Applied:
         before, previous = self.status(), self.state.delivery()
@@ -299,6 +306,7 @@ class ControlPlane:
         config = project_config.parse(delivery.document)
         if not delivery.local_models:
             environment.check_keys(config, sources)
+        self._server.agent(sources)  # an agent.yaml that is not valid stops nothing that runs
         return sources
 
     def _check_space(self, delivery: Delivery, before: Status) -> None:

@@ -1,12 +1,14 @@
 """Starts, watches and stops the one server process of a project."""
 
+import json
 import math
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from agentengine_cli.control import addresses, environment, log
+from agentengine_cli.control import addresses, agent, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_launched
@@ -26,10 +28,16 @@ SLOWEST_POLL_SECONDS = 1.0
 
 Report = Callable[[str], None]
 """Told what is being waited for, whenever that changes."""
+AgentOf = Callable[[KeySources], Mapping[str, Any] | None]
+"""Returns what the server is told of the agent of the user's own; see `agent.deliverable`."""
 
 
 class StopFailed(CliError):
     """The server does not end."""
+
+
+def _no_agent(_: KeySources) -> None:
+    """Be the agent of a server that has none of the user's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +63,7 @@ class Server:
     command: Sequence[str]
     clock: Clock
     prober: Prober
+    agent: AgentOf = _no_agent
 
     def start(self, delivery: Delivery, *, port: int, sources: KeySources) -> ServerRecord:
         """Launch it and write down that we did, before anything is waited for."""
@@ -78,6 +87,7 @@ class Server:
             started_at=self.clock.now().isoformat(),
             local_models=delivery.local_models,
             environment_digest=self.fingerprint(sources),
+            has_agent=self.state.delivered_agent() is not None,
             log_offset=log_offset,
         )
         try:
@@ -156,10 +166,15 @@ class Server:
     def fingerprint(self, sources: KeySources) -> str:
         """Return a digest of the keys and settings a server started now would be given."""
         token = self.state.owner_token.read_text() if self.state.owner_token.exists() else ""
-        return environment.fingerprint(environment.provided(sources), key=token)
+        values = environment.provided(sources)
+        if (told := self.agent(sources)) is not None:
+            values = values | {"agent": json.dumps(told, sort_keys=True)}
+        return environment.fingerprint(values, key=token)
 
     def _environment(self, delivery: Delivery, sources: KeySources) -> dict[str, str]:
         config = project_config.parse(delivery.document)
+        told = self.agent(sources)
+        self.state.deliver_agent(told)
         return (
             environment.machine(sources.shell)
             | environment.provided(sources)
@@ -174,6 +189,7 @@ class Server:
                 "PYTHONUNBUFFERED": "1",
             }
             | ({"AGENTENGINE_LOCAL_MODELS": "1"} if delivery.local_models else {})
+            | ({} if told is None else {agent.VARIABLE: str(self.state.agent)})
         )
 
 

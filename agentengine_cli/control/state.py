@@ -3,6 +3,7 @@
 stored.json      the `memory:` document of the last configure, its digest and time
 delivered.json   the plain `memory:` mapping the server reads when it starts
 delivery.json    when that was delivered, and how
+agent.json       the agent of the user's own that the server runs, with the keys it gets
 port.json        the port of a server that was removed, for the next one
 server.json      the process last started: pid, start time, address, what it was started with
 secrets.json     see secrets.py
@@ -82,6 +83,8 @@ class ServerRecord:
     crashed: bool = False
     vectors: int | None = None
     """How many vectors the store held when it was stopped, if that is known."""
+    has_agent: bool = False
+    """Whether it was told of an agent of the user's own."""
     log_offset: int = 0
     """Where this process's output begins in the log, in bytes."""
 
@@ -118,6 +121,10 @@ class StateDirectory:
     @property
     def delivered(self) -> Path:
         return self.path / "delivered.json"
+
+    @property
+    def agent(self) -> Path:
+        return self.path / "agent.json"
 
     @property
     def owner_token(self) -> Path:
@@ -190,6 +197,18 @@ class StateDirectory:
         write_json(self.delivered, delivery.document)
         write_json(self.path / "delivery.json", record)
 
+    def delivered_agent(self) -> Mapping[str, Any] | None:
+        """Return what the server was last told of an agent of the user's own."""
+        return read_json(self.agent)
+
+    def deliver_agent(self, agent: Mapping[str, Any] | None) -> None:
+        """Replace what the server is told of the agent at its next start; None: there is none."""
+        if agent is not None:
+            write_json(self.agent, agent)
+            return
+        with refusing_clearly(self.agent):
+            self.agent.unlink(missing_ok=True)
+
     def withdraw(self) -> None:
         """Take the delivered configuration back: none was ever applied."""
         with refusing_clearly(self.delivered):
@@ -220,7 +239,10 @@ class StateDirectory:
 
     def removable(self) -> list[Path]:
         """Return what a clean removes: everything made here, nothing the user typed in."""
-        names = ("data", "logs", "delivered.json", "delivery.json", "server.json", "owner-token")
+        names = (
+            *("data", "logs", "delivered.json", "delivery.json", "agent.json", "server.json"),
+            "owner-token",
+        )
         return [self.path / name for name in names if (self.path / name).exists()]
 
 

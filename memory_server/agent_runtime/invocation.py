@@ -19,6 +19,7 @@ class Invocation:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The caller's own headers, `X-Mdb-Agent-Engine-Custom-` taken off, in lower case."""
     context: str = ""
-    """What is remembered about the message, as text for a prompt; empty without memory."""
+    """What is remembered about the message, and what the user said in other sessions that is no
+    memory yet, as text for a prompt; empty without memory."""
     history: Sequence[Mapping[str, str]] = ()
     """The newest turns before the message, oldest first: {"role": ..., "content": ...}."""

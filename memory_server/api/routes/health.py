@@ -1,13 +1,14 @@
 """Whether the server lives, whether it can work, and how much it does."""
 
 import os
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from memory_server.api import metrics
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
 from memory_server.api.schemas.health import Health, ReadinessDocument
 
 router = APIRouter(tags=["health"])
@@ -30,9 +31,9 @@ async def health() -> Health:
 
 
 @router.get("/ready", responses={503: {"model": ReadinessDocument}})
-async def ready(services: ServicesOfApp, response: Response) -> ReadinessDocument:
+async def ready(deployment: DeploymentOfApp, response: Response) -> ReadinessDocument:
     """Answer 200 when the server can do its work, else 503 with what it is blocked on."""
-    look = await services.readiness.look()
+    services, look = await deployment.look()
     if look.status != READY:
         response.status_code = 503
     settings = services.settings
@@ -50,6 +51,7 @@ async def ready(services: ServicesOfApp, response: Response) -> ReadinessDocumen
         embedding=dict(look.embedding),
         extraction=dict(look.extraction),
         background=dict(look.background),
+        agent=asdict(services.invocation.agent),
     )
 
 

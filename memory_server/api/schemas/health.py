@@ -31,3 +31,6 @@ class ReadinessDocument(Answer):
     extraction: dict[str, Any]
     background: dict[str, Any]
     """`state` is `starting`, `running` or `stopped`; `problem` says why it stopped."""
+    agent: dict[str, Any]
+    """`name`, and `status`: `starting`, `ready` or `failed`; `problem` says why. Memory is ready
+    whatever the agent is."""

@@ -1,5 +1,7 @@
 """The agent of the user's own, if one was delivered."""
 
+import logging
+
 from memory_server.ports.agent import Badges
 from memory_server.providers.agents.pool import ProcessAgent
 from memory_server.providers.agents.settings import read
@@ -10,6 +12,8 @@ def build_agent(settings: Settings, *, badges: Badges) -> ProcessAgent | None:
     """Return it, without starting anything; raises `InvalidProjectConfig`."""
     if settings.agent_file is None:
         return None
+    # What an agent prints is its own and kept, however little the server says itself.
+    logging.getLogger("agent").setLevel(logging.INFO)
     return ProcessAgent(
         read(settings.agent_file),
         badges=badges,

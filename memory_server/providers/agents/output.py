@@ -6,7 +6,8 @@ from asyncio import StreamReader
 from collections.abc import Mapping
 
 logger = logging.getLogger("agent")
-"""Every line of an agent's output is logged under this name."""
+"""Every line of an agent's output is logged under this name, and what is told of its processes
+under `agent.process`: so both can be found in the log."""
 
 LONGEST_LINE = 4096
 """Characters of a line that are kept."""

@@ -12,7 +12,7 @@ from memory_server.providers.agents.environment import environment, sources
 from memory_server.providers.agents.process import AgentProcess
 from memory_server.providers.agents.settings import AgentSettings
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("agent.process")
 
 MOST_WAITING = 32
 """How many calls may wait for a process to become free."""

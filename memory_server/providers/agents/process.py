@@ -25,7 +25,7 @@ from memory_server.ports.agent import AgentCall, AgentEvent, AgentEventKind, Bad
 from memory_server.providers.agents.output import Output, Redaction
 from memory_server.providers.agents.settings import AgentSettings
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("agent.process")
 
 GRACE_SECONDS = 1.0
 """How long an agent may take to end a call that nobody waits for, before it is killed."""
@@ -272,10 +272,21 @@ def _invocation(call: AgentCall) -> dict[str, Any]:
         "project_id": call.project_id,
         "payload": call.payload,
         "headers": dict(call.headers),
-        "context": call.context,
+        "context": _context(call),
         "history": [
             {"role": turn.role.value, "content": turn.content}
             for turn in call.recent
             if turn.session_id == call.session_id
         ],
     }
+
+
+def _context(call: AgentCall) -> str:
+    """Return what is remembered, and what was said elsewhere that is no memory yet."""
+    elsewhere = [
+        f"- {turn.role.value}: {turn.content}"
+        for turn in call.recent
+        if turn.session_id != call.session_id
+    ]
+    parts = [call.context, "\n".join(["## Said a moment ago", *elsewhere]) if elsewhere else ""]
+    return "\n\n".join(filter(None, parts))

@@ -79,19 +79,25 @@ def stored(content: str, **changes: Any) -> Turn:
     return Turn(**{field.name: getattr(turn, field.name) for field in fields(turn)}, turn_seq=1)
 
 
-async def test_history_is_what_was_said_in_this_session(make: MakeAgent) -> None:
+async def test_history_is_of_this_session_and_context_of_others(make: MakeAgent) -> None:
     turns = [
         stored("Hi", session_id="s1"),
         stored("Yes?", session_id="s1", role=Role.ASSISTANT),
         stored("elsewhere", session_id="s2"),
     ]
-    agent = make("def answer(message, invocation): return str(invocation.history)")
+    agent = make("""
+        import json
+        def answer(message, invocation):
+            return json.dumps([list(invocation.history), invocation.context])
+        """)
 
-    told = await answer_of(agent, a_call(recent=turns))
+    history, context = json.loads(await answer_of(agent, a_call(recent=turns, context="known")))
 
-    assert told == str(
-        [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
-    )
+    assert history == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Yes?"},
+    ]
+    assert context == "known\n\n## Said a moment ago\n- user: elsewhere"
 
 
 async def test_steps_are_told_between_the_pieces(make: MakeAgent) -> None:

@@ -132,7 +132,7 @@ def test_logs_refuse_what_means_nothing(cli: Cli, logged: Path, arguments: tuple
 
 
 def test_services_with_a_log_are_listed(cli: Cli, project: Path) -> None:
-    assert cli("dev", "logs", "--list-services").out.split() == ["memory-server", "oe"]
+    assert cli("dev", "logs", "--list-services").out.split() == ["memory-server", "oe", "agent"]
 
 
 def test_status_at_the_top_has_its_own_verbose(cli: Cli, project: Path) -> None:

@@ -78,3 +78,14 @@ def test_following_yields_whole_lines_only_and_survives_rotation(path: Path) -> 
     path.write_text("fresh\n")
 
     assert next(followed) == "fresh"
+
+
+def test_only_the_lines_of_the_agent_are_kept() -> None:
+    lines = [
+        "2026-05-04 10:00:00,123 INFO agent: printed",
+        "2026-05-04 10:00:01,123 WARNING agent.process: it was killed",
+        "2026-05-04 10:00:02,123 INFO memory_server.app: about the agent: nothing",
+        "Traceback (most recent call last):",
+    ]
+
+    assert list(LineFilter(only_agent=True).select(lines)) == lines[:2]
