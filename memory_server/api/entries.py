@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Depends
 from pydantic import Field
 
-from memory_server.api.dependencies import Caller, Services, caller, services
+from memory_server.api.dependencies import Caller, Services, caller, deployment, services
 from memory_server.api.schemas.common import QueryText, QueryVisibility
 from memory_server.api.schemas.memories import Entries, Patch, document
 from memory_server.domain.limits import MAX_LISTED
@@ -13,9 +13,11 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.memories import MemoryQuery
+from memory_server.services.deployment import Deployment
 
 CallerOfRoute = Annotated[Caller, Depends(caller)]
 ServicesOfApp = Annotated[Services, Depends(services)]
+DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
 
 LIST_LIMIT = MAX_LISTED
 """The most entries that one listing returns, where all are asked for."""

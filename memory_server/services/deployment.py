@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic
 
 from memory_server.deployment_errors import (
     ApplyInProgress,
@@ -30,7 +29,8 @@ from memory_server.services.configuration import (
     running_config,
     settings_of,
 )
-from memory_server.services.readiness import ReadinessOfServer
+from memory_server.services.readiness import Readiness
+from memory_server.services.release import R, Succeed
 from memory_server.services.secrets import Secrets
 from memory_server.services.tenure import Pin, Tenure
 from memory_server.settings import ConfigSource, Settings
@@ -55,37 +55,6 @@ SECRETS_MANAGED = (
     "the keys of this server are given by whoever starts it. In the project's directory: "
     "agentengine secret set, then agentengine memory apply"
 )
-
-
-class Release(Protocol):
-    """All services joined over one configuration."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> Settings: ...
-    @property
-    @abstractmethod
-    def readiness(self) -> ReadinessOfServer: ...
-
-    @abstractmethod
-    async def run(self, stopping: asyncio.Event) -> None:
-        """Do the background work until told to stop."""
-        ...
-
-    @abstractmethod
-    def shares(self, part: str, other: Any) -> bool:
-        """Whether another release uses the same `embedding` or `extraction` model object."""
-        ...
-
-    @abstractmethod
-    async def let_go(self, successor: Any) -> None:
-        """Let go of the models that the successor does not use."""
-        ...
-
-
-R = TypeVar("R", bound=Release)
-Succeed = Callable[[Settings, R], R]
-"""Joins services with other settings over the same store; models that stay the same are shared."""
 
 
 @dataclass(slots=True)
@@ -173,6 +142,17 @@ class Deployment(Generic[R]):
         if waits:
             await self._open.wait()
         return self._tenure.pin()
+
+    async def look(self) -> tuple[R, Readiness]:
+        """Return the services that serve and how they are.
+
+        Those that were replaced while they were looked at would only tell of their own end.
+        """
+        while True:
+            release = self.current
+            found = await release.readiness.look()
+            if release is self.current:
+                return release, found
 
     async def config(self) -> ConfigReport:
         """Say what is stored and what runs."""

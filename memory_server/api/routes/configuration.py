@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from memory_server.api.dependencies import Caller, deployment, owner
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.dependencies import Caller, owner
+from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
 from memory_server.api.routes.health import package_version
 from memory_server.api.schemas.configuration import (
     AppliedDocument,
@@ -18,12 +18,10 @@ from memory_server.api.schemas.configuration import (
 )
 from memory_server.api.schemas.errors import ErrorDocument
 from memory_server.api.serving import PIN
-from memory_server.services.deployment import Deployment
 
 router = APIRouter(prefix="/admin", tags=["configuration"])
 
 Owner = Annotated[Caller, Depends(owner)]
-DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
 
 _FAILED: dict[int | str, dict[str, Any]] = {
     502: {"model": ErrorDocument, "description": "The new services are not ready; the old serve on"}
@@ -63,7 +61,7 @@ async def read_runtime(
 ) -> RuntimeDocument:
     """Show how the server is, whether ready or not, and what it runs."""
     return RuntimeDocument.of(
-        await services.readiness.look(),
+        (await deployment.look())[1],
         await deployment.config(),
         await services.administration.counts(),
         apply=ApplyState.of(deployment.last_apply, running=deployment.is_applying),

@@ -1,19 +1,17 @@
 """The secrets of a project. Values are never returned."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from memory_server.api.dependencies import Caller, deployment, keyholder
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.dependencies import Caller, keyholder
+from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
 from memory_server.api.schemas.secrets import SecretBody, SecretDocument, SecretKept, SecretList
 from memory_server.deployment_errors import SecretNotFound, SecretNotServed
-from memory_server.services.deployment import Deployment
 
 router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])
 
 Keyholder = Annotated[Caller, Depends(keyholder)]
-DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
 
 
 async def is_served(owner: Keyholder, services: ServicesOfApp) -> bool:

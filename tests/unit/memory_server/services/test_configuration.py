@@ -29,7 +29,8 @@ def present(document: dict[str, Any] = LOCAL, **changes: Any) -> Present:
         source=changes.pop("source", ConfigSource.APPLIED),
         local_models=False,
     )
-    return Present(**{"running": running, "secrets": {}, "vectors": 0} | changes)
+    values: dict[str, Any] = {"running": running, "secrets": {}, "vectors": 0}
+    return Present(**values | changes)
 
 
 @pytest.fixture

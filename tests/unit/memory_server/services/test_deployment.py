@@ -24,6 +24,7 @@ from memory_server.domain.turn import Role
 from memory_server.errors import KeyRejected, ProviderUnavailable, StorageError
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.services.deployment import Deployment
+from memory_server.services.readiness import Readiness
 from memory_server.services.turns import TurnInput
 from memory_server.settings import ConfigSource, Settings
 from memory_server.storage.files import DeploymentDirectory
@@ -114,6 +115,14 @@ async def holding_back(deployment: Deployed) -> None:
         await asyncio.sleep(0)
 
 
+async def worked_off(deployment: Deployed) -> None:
+    """Return once no job waits or runs."""
+    deployment.current.runner.wake()
+    counts = await deployment.current.administration.counts()
+    while counts.queued + counts.running:
+        counts = await deployment.current.administration.counts()
+
+
 async def apply(deployment: Deployed, **how: bool) -> Applied:
     return await deployment.apply(ApplyRequest(**how))
 
@@ -145,6 +154,25 @@ async def test_new_services_are_ready_from_their_first_moment_on(deployed: Deplo
     await apply(deployed)
 
     assert (await deployed.current.readiness.look()).status == "ready"
+
+
+async def test_readiness_tells_of_the_services_that_serve_by_then(
+    deployed: Deployed, first: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await deployed.store_config(LOUD)
+    look = first.readiness.look
+
+    async def slow() -> Readiness:
+        await apply(deployed)
+        await settled(deployed)
+        return await look()
+
+    monkeypatch.setattr(first.readiness, "look", slow)
+
+    release, found = await deployed.look()
+
+    assert (await look()).status == "blocked"
+    assert (release, found.status) == (deployed.current, "ready")
 
 
 async def test_a_request_ends_on_the_services_it_began_on(
@@ -237,7 +265,7 @@ async def test_a_job_that_is_cut_off_is_put_back_and_done_by_the_new_services(
 
     await apply(deployment)
     await settled(deployment)
-    await deployment.current.runner.run_until_idle()
+    await worked_off(deployment)
 
     jobs = await first.store.jobs.list("shop")
     assert {job.state for job in jobs} == {JobState.DONE}

@@ -214,3 +214,102 @@ async def test_the_queue_is_told_in_whole_numbers(
     await client.post(f"{ADMIN}/flush", headers=owner)
 
     assert (await client.get(f"{FLAT}/{path}")).json() == {"queued": 4, "running": 0, "failed": 0}
+
+
+async def test_all_failed_jobs_are_queued_again_at_once(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    await say(client, SAID[0])
+    await client.post(f"{ADMIN}/flush", headers=owner)
+    jobs, now = application.store.jobs, application.clock.now()
+    lease = now + timedelta(minutes=1)
+    for _ in range(3):
+        job = await jobs.claim(worker="w", kinds=[JobKind.EXTRACT], now=now, lease_until=lease)
+        assert job is not None
+        await jobs.fail(job, code="MODEL_REFUSED", reason="it declined", now=now)
+
+    retried = await client.post(f"{ADMIN}/jobs/retry", headers=owner)
+    again = await client.post(f"{ADMIN}/jobs/retry", headers=owner)
+
+    assert (retried.json(), again.json()) == ({"retried": 3}, {"retried": 0})
+
+
+async def test_an_erasure_takes_the_work_that_waits_for_the_user(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    for user in ("ana", "bob"):
+        await say(client, SAID[0], user_id=user, session_id=user, idempotency_key=user)
+    await client.post(f"{ADMIN}/flush", headers=owner)
+
+    deleted = (await client.delete(f"{ADMIN}/scope?user_id=ana", headers=owner)).json()["deleted"]
+
+    gone = {"turns": 1, "sessions": 1, "snapshots": 1, "jobs": 4, "idempotency_keys": 1}
+    assert deleted.items() >= gone.items()
+    assert {"vectors", "index_entries", "memories", "records"} <= set(deleted)
+    left = (await client.get(f"{ADMIN}/jobs", headers=owner)).json()["jobs"]
+    assert {job["user_id"] for job in left} == {"bob"}
+
+
+async def test_a_whole_project_is_erased_only_in_so_many_words(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    for user in ("ana", "bob"):
+        await client.post(f"{FLAT}/semantic", json={"label": "l", "text": "t", "user_id": user})
+
+    both = await client.delete(f"{ADMIN}/scope?user_id=ana&everybody=true", headers=owner)
+    every = await client.delete(f"{ADMIN}/scope?everybody=true", headers=owner)
+
+    assert both.status_code == 400
+    assert every.json()["deleted"]["memories"] == 2
+    assert (await client.get(f"{FLAT}/semantic")).json()["entries"] == []
+
+
+async def test_the_history_of_a_deleted_memory_is_still_shown(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    body = BODIES["procedural"] | {"user_id": "ana"}
+    made = (await client.post(f"{FLAT}/procedural", json=body)).json()["id"]
+    change = {"description": "another", "user_id": "ana"}
+    await client.patch(f"{FLAT}/procedural/{made}", json=change)
+    await client.delete(f"{FLAT}/procedural/{made}?user_id=ana")
+
+    answer = await client.get(f"{ADMIN}/memories/{made}/history", headers=owner)
+
+    assert [version["description"] for version in answer.json()["versions"]] == [
+        body["description"],
+        "another",
+    ]
+
+
+async def test_each_project_is_administered_by_itself(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await client.post("/api/v1/projects", json={"name": "Other", "id": "other"}, headers=owner)
+    other = "/api/v1/projects/other"
+    fact = {"label": "l", "text": "t", "user_id": "ana"}
+    await client.post(f"{FLAT}/semantic", json=fact)
+    await client.post(f"{other}/memory/semantic", json=fact | {"text": "u"}, headers=owner)
+
+    own = (await client.get(f"{ADMIN}/memories", headers=owner)).json()["memories"]
+    others = (await client.get(f"{other}/admin/memories", headers=owner)).json()["memories"]
+    erased = await client.delete(f"{other}/admin/scope?user_id=ana", headers=owner)
+
+    assert ([one["content"] for one in own], [one["content"] for one in others]) == (["t"], ["u"])
+    assert erased.json()["deleted"]["memories"] == 1
+    assert len((await client.get(f"{FLAT}/semantic")).json()["entries"]) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/v1/memory", "/api/v1/projects/shop/memory", "/api/v1"])
+async def test_the_queue_of_the_whole_server_is_told_under_every_prefix(
+    client: httpx.AsyncClient, owner: dict[str, str], path: str
+) -> None:
+    await client.post("/api/v1/projects", json={"name": "Other", "id": "other"}, headers=owner)
+    turn = {"session_id": "s", "user_id": "ana", "role": "user", "content": SAID[0]}
+    for project in ("shop", "other"):
+        root = f"/api/v1/projects/{project}"
+        await client.post(f"{root}/memory/turns", json=turn, headers=owner)
+        await client.post(f"{root}/admin/flush", headers=owner)
+
+    told = await client.get(f"{path}/queueStats", headers=owner)
+
+    assert told.json() == {"queued": 8, "running": 0, "failed": 0}
