@@ -39,7 +39,9 @@ class ProjectKeeping:
         if found is None and project_id == self._own:
             found = await self._begin()
         if found is None:
-            raise ProjectNotFound(f"this server holds no project {project_id!r}")
+            raise ProjectNotFound(
+                f"this server holds no project {project_id!r}; its own is {self._own!r}"
+            )
         return found
 
     async def list(self) -> Sequence[Project]:

@@ -89,7 +89,8 @@ def _errors() -> Iterator[str]:
 
 def _classes(root: type[MemoryServerError]) -> Iterator[type[MemoryServerError]]:
     yield root
-    for child in root.__subclasses__():
+    # In the order of their modules, not in that in which those happened to be imported.
+    for child in sorted(root.__subclasses__(), key=lambda kind: kind.__module__):
         yield from _classes(child)
 
 

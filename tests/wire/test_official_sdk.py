@@ -226,6 +226,6 @@ def test_a_foreign_project_is_an_error_that_says_which_project_is_here(served: S
         Memory(
             base_url=served.url, project_id="other", service_account_token=OWNER_TOKEN
         ) as foreign,
-        pytest.raises(MemoryAuthError, match="'shop', not 'other'"),
+        pytest.raises(MemoryAuthError, match="no project 'other'; its own is 'shop'"),
     ):
         foreign.search("q", user_id="u")
