@@ -152,3 +152,33 @@ async def test_turns_need_a_session(client: httpx.AsyncClient) -> None:
 
     assert answer.status_code == 400
     assert "session_id" in answer.json()["error"]
+
+
+async def test_a_context_says_what_it_was_limited_to(client: httpx.AsyncClient) -> None:
+    spec = {"source": "semantic", "mode": "text", "metadata_filter": {"metadata.tier": "gold"}}
+
+    answer = await from_sources(client, spec, visibility="private")
+
+    assert answer.json()["metadata"]["predicates"] == [
+        {
+            "source": "semantic",
+            "scope": {"project_id": "shop", "user_id": "ana", "visibility": "private"},
+            "filter": {"metadata.tier": {"$eq": "gold"}},
+            "as_of": None,
+        }
+    ]
+
+
+async def test_tokens_are_counted_by_a_tokenizer_with_a_name(client: httpx.AsyncClient) -> None:
+    assert (await context(client))["metadata"]["tokenizer"] == "estimate-1"
+
+
+async def test_a_rerank_without_a_reranker_is_answered_in_the_order_that_was(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await from_sources(client, {"source": "semantic", "mode": "hybrid"}, rerank=True)
+
+    metadata = answer.json()["metadata"]
+    assert (answer.status_code, metadata["ranking_strategy"]) == (200, "weighted_fusion")
+    assert metadata["source_outcomes"][0]["reranked"] is False
+    assert metadata["warnings"][0].startswith("rerank: ")

@@ -168,3 +168,35 @@ async def test_ten_procedures_are_enough_unless_more_are_asked_for(
 
     assert len(await found(client, type="procedural")) == 10
     assert len(await found(client, type="procedural", top_k=12)) == 12
+
+
+async def test_a_search_says_what_it_was_limited_to(client: httpx.AsyncClient) -> None:
+    body = {
+        "type": "episodic",
+        "query": "pump",
+        "user_id": "ana",
+        "session_id": "s1",
+        "tags": ["leaks", "urgent"],
+        "as_of": "2026-01-31T12:00:00+01:00",
+    }
+
+    answer = (await client.post(f"{FLAT}/search", json=body)).json()
+
+    assert answer["predicate"] == {
+        "source": "episodic",
+        "scope": {"project_id": "shop", "user_id": "ana", "session_id": "s1"},
+        "filter": {"tags": {"$in": ["leaks", "urgent"]}},
+        "as_of": "2026-01-31T12:00:00+01:00",
+    }
+
+
+@pytest.mark.parametrize("user_id", [None, "", "  "])
+async def test_a_search_for_nobody_in_particular_is_told_to_reach_everybody(
+    client: httpx.AsyncClient, user_id: str | None
+) -> None:
+    body = {"type": "semantic", "query": "pump", "user_id": user_id}
+
+    answer = (await client.post(f"{FLAT}/search", json=body)).json()
+
+    assert answer["predicate"]["scope"] == {"project_id": "shop"}
+    assert "every user of the project" in answer["warnings"][0]
