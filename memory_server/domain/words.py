@@ -17,6 +17,9 @@ _TERM = re.compile(r"\w+(?:[-_./:@+&]\w+)*")
 
 _PART = re.compile(r"[^\W_]+")
 
+_PLURAL = re.compile(r"(?<=[sxz])es$|(?<=[cs]h)es$|(?<=[a-z][a-rt-z])s$")
+"""The end of a plural, as English and Spanish mostly write it."""
+
 _CLITIC = re.compile(
     r"\b(?:can|won|shan)['\u2019]t\b|(?<=\w)(?:n['\u2019]t|['\u2019](?:s|d|m|re|ve|ll))\b",
     re.IGNORECASE,
@@ -120,6 +123,12 @@ def matching_terms(terms: Iterable[str], text: str) -> frozenset[str]:
     held = {_bare(word) for word in _terms(folded)}
     stems = {_stem(word) for word in held}
     return frozenset(term for term in terms if _bare(term) in held or _stem(_bare(term)) in stems)
+
+
+def plain(text: str) -> str:
+    """Return a text's words without plurals and accents, joined by spaces: to find names in it."""
+    parts = _PART.findall(unicodedata.normalize("NFKC", text).lower())
+    return " ".join(_PLURAL.sub("", _bare(part)) for part in parts)
 
 
 def _stem(word: str) -> str:

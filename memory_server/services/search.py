@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
 from memory_server.domain.filters import Filter
 from memory_server.domain.ranking import (
     Ranked,
@@ -18,11 +19,12 @@ from memory_server.domain.ranking import (
 )
 from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
 from memory_server.domain.scope import Scope
-from memory_server.domain.words import matching_terms, query_terms
+from memory_server.domain.words import query_terms
 from memory_server.errors import ProviderError
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.search import Hit, Selection
 from memory_server.ports.store import Store
+from memory_server.services.glossary import Glossary
 
 logger = logging.getLogger(__name__)
 
@@ -99,6 +101,7 @@ class Retrieval:
     def __init__(self, *, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self._glossary = Glossary(store)
 
     def question(self, text: str) -> Question:
         """Return a question that several searches of one request share."""
@@ -113,13 +116,13 @@ class Retrieval:
         question = question or self.question(request.query)
         terms = query_terms(request.query) if request.mode is not RetrievalMode.SEMANTIC else []
         selection = request.selection
-        text, meaning = await asyncio.gather(
-            self._text(selection, terms), self._meaning(selection, request.mode, question)
+        words, meaning = await asyncio.gather(
+            self._words(request, terms), self._meaning(selection, request.mode, question)
         )
         ranked = fuse(
-            text=_scores(text) if request.mode is not RetrievalMode.SEMANTIC else None,
+            text=words.scores if request.mode is not RetrievalMode.SEMANTIC else None,
             vector=_scores(meaning.hits) if meaning.hits is not None else None,
-            covered=await self._coverage(request, text, terms),
+            covered=await self._coverage(request, words, terms),
             space=self._embedder.space,
         )
         chunks = await self._load(request, ranked)
@@ -130,8 +133,25 @@ class Retrieval:
             degraded=meaning.degraded,
         )
 
-    async def _text(self, selection: Selection, terms: Sequence[str]) -> Sequence[Hit]:
-        return await self._store.search.text(selection, terms) if terms else []
+    async def _words(self, request: SearchRequest, terms: Sequence[str]) -> "_Words":
+        """Search by the question's words, and by what else the glossary calls them."""
+        if not terms:
+            return _Words({})
+        selection = request.selection
+        hits, expansions = await asyncio.gather(
+            self._store.search.text(selection, terms),
+            self._glossary.expansions(selection, request.query, terms),
+        )
+        scores = _scores(hits)
+        for hit in await self._by_other_names(selection, expansions):
+            scores[hit.id] = scores.get(hit.id, 0.0) + WEIGHT * hit.score
+        return _Words(scores, expansions)
+
+    async def _by_other_names(
+        self, selection: Selection, expansions: Sequence[Expansion]
+    ) -> Sequence[Hit]:
+        names = phrases(expansions)
+        return await self._store.search.text(selection, names) if names else []
 
     async def _meaning(
         self, selection: Selection, mode: RetrievalMode, question: Question
@@ -152,14 +172,18 @@ class Retrieval:
         )
 
     async def _coverage(
-        self, request: SearchRequest, text: Sequence[Hit], terms: Sequence[str]
+        self, request: SearchRequest, words: "_Words", terms: Sequence[str]
     ) -> float:
         """Return how much of the query the best find by words covers."""
-        if not text:
+        if not words.scores:
             return 0.0
-        best = await self._documents(request, [text[0].id])
+        best = max(words.scores, key=words.scores.__getitem__)
+        documents = await self._documents(request, [best])
         return max(
-            (coverage(terms, matching_terms(terms, content)) for content in best.values()),
+            (
+                coverage(terms, answered(terms, content, words.expansions))
+                for content in documents.values()
+            ),
             default=0.0,
         )
 
@@ -186,6 +210,14 @@ class Retrieval:
         position = {found: place for place, found in enumerate(scores)}
         chunks.sort(key=lambda chunk: position[chunk.id])
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the leg of words found, and by which other names too."""
+
+    scores: Mapping[str, float]
+    expansions: Sequence[Expansion] = ()
 
 
 @dataclass(frozen=True, slots=True)
