@@ -37,6 +37,7 @@ OPEN = ("/health", "/ready", "/metrics", "/oauth/token", "/auth/login", "/auth/r
 _OF_A_PROJECT = "/projects/{project_id}/"
 _GUARDED = ("/projects", "/organizations", "/admin", "/auth", "/secrets")
 _ASKING_MODELS = ("search", "context", "retrieval", "retrieve", "invoke")
+_ABOUT = ("title", "default", "description")
 _PARAMETER = re.compile(r"{(\w+)}")
 
 _BEARER = "bearer"
@@ -107,8 +108,8 @@ def _or_blank(schema: dict[str, Any]) -> dict[str, Any]:
     ]
     if {"type": "string"} in options:
         return schema
-    kept = {key: schema[key] for key in ("title", "default", "description") if key in schema}
-    return {"anyOf": [*options, dict(BLANK)], **kept}
+    kept: dict[str, Any] = {key: value for key, value in schema.items() if key in _ABOUT}
+    return kept | {"anyOf": [*options, dict(BLANK)]}
 
 
 def _say_security(path: str, operation: dict[str, Any]) -> None:

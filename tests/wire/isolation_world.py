@@ -19,8 +19,9 @@ from memory_server.domain.scope import Scope
 from memory_server.ports.memories import MemoryQuery
 from memory_server.services.executions import MemoryIdentity
 from tests.unit.memory_server.api import callers
-from tests.unit.memory_server.api.application import PROJECT as SHOP
+from tests.unit.memory_server.api.application import PROJECT
 
+SHOP = PROJECT
 BANK = "bank"
 STRICT = "strict"
 """A project that enforces identity."""
@@ -136,7 +137,7 @@ class World:
 
     async def check_store(self) -> None:
         """The server keeps what the model says, each as its last rightful writer left it."""
-        stored = {}
+        stored: dict[str, Any] = {}
         for project in (SHOP, BANK, STRICT):
             stored |= await self._memories(project) | await self._turns(project)
         assert stored == {one.id: _as_stored(one) for one in self.kept.values()}

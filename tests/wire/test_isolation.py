@@ -14,7 +14,8 @@ from memory_server.api.families import FAMILIES, PROJECT
 from memory_server.app import create_app
 from memory_server.providers.system import SystemClock
 from tests.unit.memory_server.api.application import an_application
-from tests.wire.isolation_steps import CALLS, OF_OWNERS, ROUTES, Step, play
+from tests.wire.isolation_call import Step
+from tests.wire.isolation_steps import CALLS, OF_OWNERS, ROUTES, play
 from tests.wire.isolation_world import (
     CUSTOM,
     SESSIONS,
