@@ -1,5 +1,6 @@
 """From a request to who is calling and what they may touch."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +22,13 @@ from memory_server.domain.policy import (
 )
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope, Visibility
-from memory_server.errors import Forbidden, IdentityMissing, NotAuthenticated, OrganizationNotFound
+from memory_server.errors import (
+    Forbidden,
+    IdentityMissing,
+    InvalidRequest,
+    NotAuthenticated,
+    OrganizationNotFound,
+)
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
@@ -316,7 +323,18 @@ def address_of(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
+def _check_asked_once(request: Request) -> None:
+    """Refuse a query that says something twice: one of the two would hold and the other not."""
+    if not request.scope["query_string"]:
+        return
+    times = Counter(name for name, _ in request.query_params.multi_items())
+    twice = sorted(name for name, count in times.items() if count > 1)
+    if twice:
+        raise InvalidRequest(f"{', '.join(twice)}: given more than once in the query; once is all")
+
+
 async def _principal(request: Request, *, project_id: str | None) -> Principal:
+    _check_asked_once(request)
     token = bearer_of(request.headers)
     address = address_of(request)
     if token is None:
