@@ -117,8 +117,8 @@ def test_without_memory_nothing_is_recorded(agent: Shell) -> None:
     told = ask(agent, "remember this")
 
     assert "AGENTIC_MEMORY" not in told
-    shown = agent.ok("memory", "flush", "--json").document
-    assert not shown.get("jobs_done", 0)
+    erased = agent.ok("memory", "erase", "--user-id", "ana", "--yes", "--json").document
+    assert erased["deleted"]["turns"] == 0
 
 
 def test_a_service_account_is_itself_whom_the_agent_serves(agent: Shell) -> None:

@@ -90,7 +90,9 @@ class Server:
 
 
 @contextmanager
-def serving(directory: Path, source: str = AGENT, **delivered: Any) -> Iterator[Server]:
+def serving(
+    directory: Path, source: str = AGENT, *, seconds: str = "600", **delivered: Any
+) -> Iterator[Server]:
     agent = directory / "agent"
     agent.mkdir()
     (agent / "demo.py").write_text(textwrap.dedent(source), encoding="utf-8")
@@ -100,6 +102,7 @@ def serving(directory: Path, source: str = AGENT, **delivered: Any) -> Iterator[
     given = {
         "AGENTENGINE_DATA_DIR": str(directory / "data"),
         "AGENTENGINE_AGENT": str(delivery),
+        "AGENTENGINE_INVOKE_SECONDS": seconds,
         "MONGOMEM_ENABLED_EXTRACTIONS": "",
     }
     process = subprocess.Popen(
@@ -199,6 +202,27 @@ def test_a_caller_who_leaves_ends_the_work_and_what_was_told_is_recorded(server:
     assert told[-1] == {"role": "assistant", "content": "a piece"}
 
 
+def test_a_caller_who_does_not_wait_for_the_whole_answer_ends_the_work(server: Server) -> None:
+    with pytest.raises(httpx.ReadTimeout):
+        server.client.post(
+            "/invoke",
+            json={"message": "hang", "user_id": "erin", "thread_id": "e1"},
+            timeout=httpx.Timeout(30, read=1),
+        )
+
+    while "a piece" not in recorded(server, "erin", "e1"):
+        pass
+
+
+def test_an_agent_that_takes_too_long_is_a_timeout(tmp_path: Path) -> None:
+    source = "import time\ndef answer(message): time.sleep(3600)"
+    with serving(tmp_path, source, seconds="0.5") as running:
+        answer = running.ask("hi")
+
+    assert (answer.status_code, answer.json()["code"]) == (504, "AGENT_TIMEOUT")
+    assert "0.5 seconds" in answer.json()["error"]
+
+
 def test_cancelling_ends_an_invocation_with_a_conflict(server: Server) -> None:
     answers: list[httpx.Response] = []
     path = "/api/v1/projects/local/workspaces/w/invokeStream"
@@ -277,6 +301,13 @@ def test_without_memory_nothing_is_recorded(tmp_path: Path) -> None:
 
     assert (first, second) == ("[] ok", "[] ok")
     assert found.json()["metadata"]["memory_counts"] == {}
+
+
+def recorded(server: Server, user: str, session: str) -> str:
+    """Return what is recorded of a session."""
+    asked = {"query": "a", "user_id": user, "session_id": session, "enabled_sources": ["stm"]}
+    found = server.client.post("/api/v1/memory/context", json=asked | {"format_style": "jinja2"})
+    return str(found.json()["formatted_context"])
 
 
 def _when_over(server: Server, execution: str) -> dict[str, Any]:
