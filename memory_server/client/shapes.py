@@ -92,7 +92,7 @@ class FoundMemory(TypedDict):
     content: str
     source: str
     timestamp: str
-    similarity_score: float | None
+    similarity_score: NotRequired[float]
     """0 to 1, higher is better."""
     metadata: Mapping[str, Any]
 

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from memory_server.api.schemas.common import (
     Answer,
@@ -63,29 +64,45 @@ class TypedSearchBody(SearchBody):
     type: SearchType
 
 
+def _is_absent(value: float | None) -> bool:
+    return value is None
+
+
+def _undefaulted(schema: dict[str, Any]) -> None:
+    """Describe a field as one that may be absent: it is never sent as null."""
+    del schema["default"]
+
+
 class ChunkDocument(Answer):
-    """One piece of memory."""
+    """One piece of memory. A field without a value is absent: clients refuse null there."""
 
     id: str
     content: str
     source: Source
     timestamp: str
-    embedding: None = None
-    similarity_score: float | None
-    """0 to 1, higher is better; comparable between searches of one mode."""
+    similarity_score: float | SkipJsonSchema[None] = Field(
+        default=None, exclude_if=_is_absent, json_schema_extra=_undefaulted
+    )
+    """0 to 1, higher is better; comparable between searches of one mode. Absent where nothing was
+    ranked."""
     metadata: dict[str, Any]
     """Fields of the memory; what its caller stored is under `metadata`, absent when empty."""
 
     @classmethod
     def of(cls, chunk: Chunk, org_id: str) -> "ChunkDocument":
         """Return a chunk as it travels."""
+        timestamp = chunk.timestamp.isoformat()
+        metadata = {"org_id": org_id, **chunk.metadata}
+        if chunk.source is Source.PROCEDURAL:
+            # Clients that list procedures show this mapping, and nothing that stands beside it.
+            metadata |= {"id": chunk.id, "timestamp": timestamp}
         return cls(
             id=chunk.id,
             content=chunk.content,
             source=chunk.source,
-            timestamp=chunk.timestamp.isoformat(),
+            timestamp=timestamp,
             similarity_score=chunk.score,
-            metadata={"org_id": org_id, **chunk.metadata},
+            metadata=metadata,
         )
 
 

@@ -44,16 +44,9 @@ async def test_a_chunk_has_exactly_the_shape_that_clients_check(
 ) -> None:
     [chunk] = await found(client, type=kind)
 
-    assert set(chunk) == {
-        "id",
-        "content",
-        "source",
-        "timestamp",
-        "embedding",
-        "similarity_score",
-        "metadata",
-    }
-    assert (chunk["source"], chunk["embedding"]) == (kind, None)
+    fields = {"id", "content", "source", "timestamp", "similarity_score", "metadata"}
+    assert set(chunk) == fields
+    assert chunk["source"] == kind
     assert 0 < chunk["similarity_score"] <= 1
     assert (chunk["metadata"]["org_id"], chunk["metadata"]["user_id"]) == ("acme", "ana")
     assert ("metadata" in chunk["metadata"]) is (kind == "semantic")
