@@ -1,9 +1,12 @@
 """What the how-tos tell people to type works as it is written."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,38 @@ def test_smoke_test_is_fifteen_lines_and_passes_in_a_fresh_directory(empty: Shel
     assert len(script.splitlines()) == 15
     assert "memory works" in told.splitlines()
     assert project.status()["state"] == "stopped"
+
+
+def test_configuration_page_configures_a_server_that_is_reached_only_over_http(
+    empty: Shell,
+) -> None:
+    first, more = blocks("configure-a-server-over-http.md", "sh")
+    with remote(empty.directory) as (address, token):
+        variables = {"URL": address, "TOKEN": token, "PROJECT": "local"}
+        out = run(empty, ["bash", "-euc", first + more], **variables)
+
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["applied"] for answer in answers if "applied" in answer] == [False, True]
+    assert answers[6]["state"] == "ready"
+    assert answers[6]["config"]["pending"] is False
+    assert "the-key" not in out
+
+
+@contextmanager
+def remote(directory: Path) -> Iterator[tuple[str, str]]:
+    """Start a server that no command of ours manages; yield its address and owner token."""
+    data = directory / "elsewhere"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memory_server", "--port", "0"],
+        env=os.environ | {"AGENTENGINE_DATA_DIR": str(data)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        said = next(line for line in process.stderr if line.startswith("memory server: "))
+        yield said.split()[-1], (data / "owner-token").read_text()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
