@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from memory_server.errors import ProviderMissing, ProviderUnavailable
-from memory_server.providers.reranking.local import LONGEST_TEXT, WAITING, LocalReranker, Matrix
+from memory_server.providers.reranking.local import (
+    AT_ONCE,
+    LONGEST_TEXT,
+    WAITING,
+    LocalReranker,
+    Matrix,
+)
 
 
 class Letters:
@@ -73,6 +79,14 @@ async def test_a_text_without_words_has_no_score(reranker: LocalReranker) -> Non
     assert await reranker.relevance("apples", []) == []
 
 
+async def test_every_text_of_a_long_list_has_its_own_score(reranker: LocalReranker) -> None:
+    texts = ["apples" if number % 3 else "dates" for number in range(AT_ONCE * 2 + 1)]
+
+    scores = await reranker.relevance("apples", texts)
+
+    assert scores == [1.0 if text == "apples" else 0.0 for text in texts]
+
+
 async def test_half_a_character_is_no_error(reranker: LocalReranker) -> None:
     assert await reranker.relevance("apples \ud83d", ["apples \ud83d"]) == [1.0]
 
@@ -95,11 +109,12 @@ async def test_a_model_that_is_not_installed_says_so() -> None:
     await reranker.close()
 
 
-async def test_a_cancelled_call_ends_after_its_current_text(
+async def test_a_cancelled_call_ends_after_its_current_few_texts(
     model: Letters, reranker: LocalReranker
 ) -> None:
     model.holding_at = "first"
-    call = asyncio.ensure_future(reranker.relevance("a", ["first", "second", "third"]))
+    texts = ["first", *["same"] * (AT_ONCE - 1), "next"]
+    call = asyncio.ensure_future(reranker.relevance("a", texts))
     await asyncio.to_thread(model.held.wait)
 
     call.cancel()
@@ -108,7 +123,7 @@ async def test_a_cancelled_call_ends_after_its_current_text(
 
     assert await reranker.relevance("a", ["fourth"]) == [0.0]
     assert call.cancelled()
-    assert "second" not in model.read
+    assert "next" not in model.read
 
 
 async def test_calls_beyond_those_that_may_wait_are_told_at_once(
