@@ -1,5 +1,5 @@
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 import httpx
@@ -9,6 +9,7 @@ from memory_server.bootstrap import Application
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.turn import Turn
 from memory_server.errors import ProviderUnavailable
+from memory_server.ports.agent import AgentCall, AgentEvent, AgentEventKind
 from memory_server.ports.answerer import Answerer
 from memory_server.providers.agents.builtin import BuiltInAgent
 from tests.unit.memory_server.api.routes.test_accounts import make, token
@@ -171,3 +172,88 @@ async def test_a_failure_after_the_first_piece_is_a_frame(
         "the model is away",
         "PROVIDER_UNAVAILABLE",
     )
+
+
+class Attentive(BuiltInAgent):
+    """Keeps what it was told, and tells steps and text."""
+
+    def __init__(self) -> None:
+        super().__init__(BrokenAnswerer())
+        self.calls: list[AgentCall] = []
+
+    async def answer(self, call: AgentCall) -> AsyncGenerator[AgentEvent]:
+        self.calls.append(call)
+        yield AgentEvent(
+            kind=AgentEventKind.STEP, text="looked", metadata={"step_number": 1, "tool_name": "t"}
+        )
+        yield AgentEvent(kind=AgentEventKind.TEXT, text="found")
+
+
+@pytest.fixture
+def attentive(application: Application) -> Attentive:
+    application.invocation._agent = agent = Attentive()
+    return agent
+
+
+async def test_payload_and_own_headers_reach_the_agent_and_nothing_else_does(
+    client: httpx.AsyncClient,
+    owner: dict[str, str],
+    attentive: Attentive,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    own = {"X-Mdb-Agent-Engine-Custom-Tenant": "the-tenant-of-ana"}
+
+    with caplog.at_level("DEBUG"):
+        await client.post(INVOKE, json=ASK | {"payload": {"a": 1}}, headers=owner | own)
+
+    [call] = attentive.calls
+    assert (call.payload, call.headers) == ({"a": 1}, {"tenant": "the-tenant-of-ana"})
+    assert "the-tenant-of-ana" not in caplog.text + repr(call)
+    stored = {"query": "a", "user_id": "ana", "enabled_sources": ["stm"], "session_id": "s1"}
+    found = await client.post("/api/v1/memory/context", json=stored)
+    assert "the-tenant-of-ana" not in found.text
+
+
+async def test_steps_are_frames_and_no_part_of_the_answer(
+    client: httpx.AsyncClient, owner: dict[str, str], attentive: Attentive
+) -> None:
+    step, text, _ = await frames(client, owner)
+    whole = (await client.post(INVOKE, json=ASK, headers=owner)).json()
+
+    assert (step["chunk_type"], step["content"]) == ("step", "looked")
+    assert step["metadata"] == {"step_number": 1, "tool_name": "t"}
+    assert text["content"] == whole["response"] == "found"
+
+
+async def test_a_local_step_has_its_number_and_tool(
+    client: httpx.AsyncClient, attentive: Attentive
+) -> None:
+    answer = await client.post("/invoke/stream", json=ASK)
+
+    first = json.loads(answer.text.splitlines()[0].removeprefix("data: "))
+    assert (first["chunk_type"], first["step_number"], first["tool_name"]) == ("step", 1, "t")
+
+
+async def test_delegation_is_a_setting_of_the_project(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    _, bearer = await account_of(client, owner)
+    setting = {"allow_delegation": True}
+    await client.patch("/api/v1/projects/shop", json=setting, headers=owner)
+
+    body = (await client.post(INVOKE, json=ASK, headers=bearer)).json()
+
+    assert body["identity"] == {
+        "kind": "service_account",
+        "user_id": "ana",
+        "overridden": False,
+        "delegated": True,
+    }
+    assert "Oslo" in body["response"]
+    assert body["warnings"] == []
+
+
+async def test_readiness_tells_how_the_agent_stands(client: httpx.AsyncClient) -> None:
+    agent = (await client.get("/ready")).json()["agent"]
+
+    assert agent == {"name": "local", "status": "ready", "problem": None}
