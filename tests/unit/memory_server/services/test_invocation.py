@@ -1,6 +1,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def executions(clock: ManualClock, ids: CountingIds) -> Executions:
 
 
 @pytest.fixture
-def project() -> dict[str, bool]:
+def project() -> dict[str, Any]:
     """The settings of the project, for tests to change."""
     return {}
 
@@ -93,7 +94,7 @@ def invocation(
     ids: CountingIds,
     clock: ManualClock,
     executions: Executions,
-    project: dict[str, bool],
+    project: dict[str, Any],
     answerer: Echo,
 ) -> Invocation:
     async def project_of(project_id: str) -> Project:
@@ -243,7 +244,7 @@ async def begun(invocation: Invocation, answerer: Echo) -> tuple[Run, Events]:
 async def test_delegation_lets_a_service_account_name_a_user(
     invocation: Invocation,
     store: Store,
-    project: dict[str, bool],
+    project: dict[str, Any],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     project["allow_delegation"] = True
@@ -269,7 +270,7 @@ async def test_delegation_lets_a_service_account_name_a_user(
 )
 async def test_a_person_is_themselves_unless_they_may_name_another(
     invocation: Invocation,
-    project: dict[str, bool],
+    project: dict[str, Any],
     principal: Principal,
     supplied: str | None,
     enforced: bool,
@@ -286,7 +287,7 @@ async def test_a_person_is_themselves_unless_they_may_name_another(
 async def test_naming_another_is_refused_and_nothing_runs(
     invocation: Invocation,
     store: Store,
-    project: dict[str, bool],
+    project: dict[str, Any],
     principal: Principal,
     enforced: bool,
 ) -> None:
