@@ -9,6 +9,7 @@ from memory_server.api import errors, families
 from memory_server.api.admission import Admission
 from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
+from memory_server.api.paths import PlainPaths
 from memory_server.api.routes.health import package_version
 from memory_server.api.serving import OnOneRelease
 from memory_server.bootstrap import Application, build, succeed
@@ -55,6 +56,7 @@ def create_app(
         lifespan=life,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     metrics = Metrics()
     app.state.deployment = deployment
@@ -66,6 +68,7 @@ def create_app(
     )
     app.add_middleware(OnOneRelease, deployment=deployment)
     app.add_middleware(RequestFrame, metrics=metrics, admission=admission)
+    app.add_middleware(PlainPaths)
     errors.install(app)
     families.mount(app)
     return app

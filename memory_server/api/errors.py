@@ -69,6 +69,8 @@ _CODES: Mapping[int, str] = {
     413: "TOO_LARGE",
     415: "UNSUPPORTED_MEDIA_TYPE",
 }
+_NO_OBJECT = ("model_type", "model_attributes_type")
+NEEDS_OBJECT = "the body has to be a JSON object, sent with Content-Type: application/json"
 _RETRY_AFTER = 1  # seconds, where an unavailable thing does not say when it will be back
 
 
@@ -160,6 +162,8 @@ async def of_invalid(request: Request, error: Exception) -> JSONResponse:
 def _problem(found: Mapping[str, Any]) -> dict[str, Any]:
     if found["type"] == "json_invalid":
         return {"loc": ["body"], "msg": "the body is not valid JSON"}
+    if found["loc"] == ("body",) and found["type"] in _NO_OBJECT:
+        return {"loc": ["body"], "msg": NEEDS_OBJECT}
     return {"loc": list(found["loc"]), "msg": str(found["msg"]).removeprefix("Value error, ")}
 
 
@@ -176,13 +180,17 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = error.status_code
     messages = {
-        404: f"this server has no route {request.url.path}",
+        404: f"this server has no route {request.scope['path']}{_without_slash(request)}",
         405: f"{request.url.path} does not take {request.method}",
     }
     message = messages.get(status, str(error.detail))
     code = _CODES.get(status, "INVALID_REQUEST" if status < 500 else "INTERNAL")
     headers = {"Allow": ", ".join(_methods(request))} if status == 405 else error.headers
     return envelope(request, status, code, message, headers=headers)
+
+
+def _without_slash(request: Request) -> str:
+    return "; leave out the slash at its end" if request.scope["path"].endswith("/") else ""
 
 
 def _methods(request: Request) -> Sequence[str]:

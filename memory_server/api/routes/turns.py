@@ -35,13 +35,20 @@ async def record_turn(request: Request) -> Response:
     # No dependencies and no second look at the answer: every agent waits for this route.
     found = await caller(request)
     # A page of another site can only post to a local server without asking as plain text.
-    if not request.headers.get("content-type", "").startswith("application/json"):
+    if not _is_json(request.headers.get("content-type", "")):
         raise InvalidRequest("send the turn as JSON, with Content-Type: application/json")
     body = _parsed(await request.body())
     scope = found.owner(user_id=body.user_id, agent_id=body.agent_id)
     recorded = await services(request).recording.record(scope, body.turn())
     return Response(
         TurnReceipt.of(recorded).model_dump_json(), status_code=201, media_type="application/json"
+    )
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
     )
 
 
