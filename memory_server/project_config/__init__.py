@@ -16,7 +16,13 @@ from memory_server.project_config.keys import RequiredKey, effective_types_line,
 from memory_server.project_config.loading import from_bytes, load, parse, parse_with_warnings
 from memory_server.project_config.problem import Problem
 from memory_server.project_config.scaffold import scaffold
-from memory_server.project_config.schema import SCHEMA_FILE, KnownKey, known_keys, load_schema
+from memory_server.project_config.schema import (
+    SCHEMA_FILE,
+    KnownKey,
+    known_keys,
+    load_schema,
+    memory_schema,
+)
 from memory_server.project_config.values import (
     MEMORY_TYPES,
     CustomMemoryType,
@@ -54,6 +60,7 @@ __all__ = [
     "known_keys",
     "load",
     "load_schema",
+    "memory_schema",
     "needs_reembedding",
     "parse",
     "parse_with_warnings",

@@ -23,6 +23,22 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
+def memory_schema() -> dict[str, Any]:
+    """Return the schema of a `memory:` mapping alone, complete in itself."""
+    written: dict[str, Any] = _written_out(load_schema()["$defs"]["memory"])
+    return written
+
+
+def _written_out(part: Any) -> Any:
+    """Put what references point to in their places."""
+    if isinstance(part, list):
+        return [_written_out(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    resolved = _resolved(part)
+    return {name: _written_out(item) for name, item in resolved.items() if name != "$ref"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownKey:
     """What the schema says about one key."""

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from memory_server.api.schemas.admin import CountsDocument
 from memory_server.api.schemas.common import Answer, Body, Flag
 from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, StoredConfig
 from memory_server.domain.job import JobCounts
+from memory_server.project_config import memory_schema
 from memory_server.services.configuration import ConfigReport, Receipt
 from memory_server.services.deployment import LastApply
 from memory_server.services.readiness import Readiness
@@ -24,9 +25,7 @@ def _mapping(given: Any) -> Any:
 class ConfigBody(Body):
     """The `memory:` mapping of project-config.yaml; what stands beside it is ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
-
-    memory: Annotated[dict[str, Any], BeforeValidator(_mapping)]
+    memory: Annotated[dict[str, Any], BeforeValidator(_mapping), WithJsonSchema(memory_schema())]
     """Null and blank values in it are values: they are judged as in the file."""
 
 
