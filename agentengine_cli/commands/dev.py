@@ -70,6 +70,8 @@ def up(
 ) -> None:
     """Start the memory server and the agent beside it, if there is one, and wait until both run.
 
+    agentengine dev up
+
     The configuration is the nearest project-config.yaml; keys come from .env and from secrets.
     """
     output = current(ctx).output
@@ -97,7 +99,10 @@ def up(
 
 @app.command()
 def status(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = False) -> None:
-    """Show what runs and where."""
+    """Show what runs and where.
+
+    agentengine dev status --json
+    """
     output = current(ctx).output
     plane = (
         plane_of(ctx, stacks.find(current(ctx).start, repository_root=True))
@@ -132,7 +137,10 @@ def logs(
     tail: TailOption = 100,
     grep: GrepOption = None,
 ) -> None:
-    """Show a service's output, and go on with it until interrupted."""
+    """Show a service's output, and go on with it until interrupted.
+
+    agentengine dev logs --no-follow --tail 50
+    """
     output = current(ctx).output
     if list_services:
         for name in (*SERVICES, AGENT):
@@ -149,7 +157,10 @@ def logs(
 
 @app.command()
 def stop(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Stop the memory server; everything it stored stays."""
+    """Stop the memory server; everything it stored stays.
+
+    agentengine dev stop
+    """
     output = current(ctx).output
     with output.status("Memory: stopping"):
         was_running = plane_here(ctx).stop()
@@ -161,7 +172,10 @@ def stop(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command()
 def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Start the memory server, and its agent, again with the configuration it has."""
+    """Start the memory server, and its agent, again with the configuration it has.
+
+    agentengine dev restart
+    """
     plane = plane_here(ctx)
     with working(ctx, "restarting") as report:
         found = _with_agent(plane, plane.restart(report), report)
@@ -170,7 +184,10 @@ def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command()
 def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Stop the memory server and delete its store: every memory is lost for good."""
+    """Stop the memory server and delete its store: every memory is lost for good.
+
+    agentengine dev clean --yes
+    """
     output = current(ctx).output
     plane = plane_here(ctx)
     going = plane.state.removable()

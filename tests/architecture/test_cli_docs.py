@@ -41,11 +41,30 @@ prints `{"valid", "path", "problems"}` of an invalid file too.
 | `AGENTENGINE_LOG_FILE` | where the log goes; default `~/.local/state/agentengine/agentengine.log`, below `XDG_STATE_HOME` if that is set |
 | `AGENTENGINE_LOG_LEVEL` | `error`, `warn`, `info` (default) or `debug` |
 | `AGENTENGINE_LOG_MAX_FILES` | how many files of a megabyte are kept, 3 by default |
-| `AGENTENGINE_CLIENT_ID`, `AGENTENGINE_CLIENT_SECRET` | the service account `invoke` speaks as |
-| `AGENTENGINE_OWNER_TOKEN` | administers a server that runs somewhere else |
+| `AGENTENGINE_OWNER_TOKEN` | the owner token of a server that runs elsewhere |
+| `AGENTENGINE_CLIENT_ID`, `AGENTENGINE_CLIENT_SECRET` | the service account to speak as |
+| `AGENTENGINE_API_BASE_URL` | the server that is meant where only `--base-url` is missing; the credentials above go to that server only |
+| `AGENTENGINE_PASSWORD`, `AGENTENGINE_REFRESH_TOKEN` | read by `auth login` |
+| `AGENTENGINE_AUTH_FILE` | where logins are kept; default `~/.agentengine/auth.json` |
+| `SSL_CERT_FILE` | the issuers whose certificates are trusted |
 | `NO_COLOR` | no colours |
 
 The same names with the older prefix `AGENTIC_` are read too; the newer one wins.
+
+Which project a command means is the first of: `--context NAME`, or a whole set of `--base-url`,
+`--org-id` and `--project-id`; the context the agent's directory is pinned to; the local stack. It
+is said on stderr.
+
+As whom a command speaks: to the local stack, as its owner. To any other server, as the first of:
+
+1. `AGENTENGINE_OWNER_TOKEN`
+2. `AGENTENGINE_CLIENT_ID` with `AGENTENGINE_CLIENT_SECRET`
+3. the login that `auth login` kept for the project, or one that is tied to no project
+
+`invoke` is the exception: it speaks as a service account that is named, to any server, before
+everything else. A login is renewed by itself, for all commands at once, until it is ended by `auth
+logout` or by the server. `~/.agentengine/` holds `auth.json` and `contexts.json`, readable by their
+owner only.
 
 This page is written by the commands themselves: `python -m tests.architecture.test_cli_docs`.
 """  # noqa: E501 - rows of a table
@@ -60,6 +79,12 @@ def paths() -> Iterator[tuple[str, ...]]:
         yield words
         below = getattr(command, "commands", {})
         waiting[:0] = [((*words, name), sub) for name, sub in below.items() if not sub.hidden]
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """Yield every command that is no group."""
+    every = list(paths())
+    yield from (words for words in every if not any(words == other[:-1] for other in every))
 
 
 def help_of(words: tuple[str, ...]) -> str:
@@ -99,6 +124,14 @@ def test_every_command_says_what_it_is_for_within_its_page(words: tuple[str, ...
 
     assert purpose.split("\n")[0][0].isupper()
     assert max(len(line) for line in help_of(words).splitlines()) <= 100
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_the_help_of_every_command_has_an_example(words: tuple[str, ...]) -> None:
+    usage, _, rest = help_of(words).partition("\n")
+
+    assert usage.startswith("Usage: ")
+    assert f"agentengine {' '.join(words)}" in rest
 
 
 def test_every_command_that_is_hinted_at_exists() -> None:
