@@ -38,7 +38,7 @@ MAX_CONCURRENT_OF_CALLER = 384
 """Three quarters, so that one caller cannot have every place, whoever they ask for."""
 MAX_CONCURRENT_OF_ONE = 128
 """A quarter, so that one user cannot have every place."""
-WORKING_OF_ONE = 16
+WORKING_OF_ONE = 8
 """How many of these are worked on at a time; the others wait their turn."""
 
 WRITES_A_SECOND = 200.0

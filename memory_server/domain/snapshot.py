@@ -39,6 +39,8 @@ class SessionState:
     promoted_seq: int
     """The number up to which nothing waits; 0 when nothing was promoted yet."""
     last_activity: datetime
+    user_id: str | None = None
+    """The first user that was named in it."""
 
     @property
     def unpromoted(self) -> int:

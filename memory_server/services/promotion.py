@@ -13,7 +13,6 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.promotion import PromotionPolicy, Run, next_run
 from memory_server.domain.scope import Scope
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
-from memory_server.domain.turn import Turn
 from memory_server.errors import AlreadyPromoted, StorageError
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
@@ -26,6 +25,10 @@ logger = logging.getLogger(__name__)
 PAGE = 100
 """Sessions read at once."""
 PAGES_A_ROUND = 20
+PASSES = 20
+SHARE = 5
+"""How many snapshots of one user are made before it is the others' turn: each may have to wait
+for its turns to be embedded."""
 SEEN = 10_000
 """Sessions remembered at most as looked at for a change of topic."""
 TOLD = 20
@@ -42,6 +45,10 @@ class Promoted:
     """What a flush could not reach, and why."""
 
 
+_User = tuple[str, str | None]
+"""A project and a user in it."""
+
+
 @dataclass(slots=True)
 class _Round:
     """What a round has brought so far."""
@@ -50,17 +57,30 @@ class _Round:
     jobs: int = 0
     warnings: list[str] = field(default_factory=list)
     asking: Asking = field(default_factory=Asking)
-    queued: Counter[tuple[str, str | None]] = field(default_factory=Counter)
-    """Jobs by project and user."""
+    queued: Counter[_User] = field(default_factory=Counter)
+    """Jobs by user."""
+    shares: Counter[_User] = field(default_factory=Counter)
+    """Snapshots by user, in this pass over all sessions."""
+    holds_back: bool = False
+    """Whether a user's share was used up in this pass."""
 
-    def add(self, snapshot: Snapshot, jobs: int) -> None:
+    def begin_pass(self) -> None:
+        self.shares.clear()
+        self.holds_back = False
+
+    def add(self, session: SessionState, snapshot: Snapshot, jobs: int) -> None:
         self.snapshots.append(snapshot)
         self.jobs += jobs
-        self.queued[snapshot.project_id, snapshot.user_id] += jobs
+        self.queued[_user(session)] += jobs
+        self.shares[_user(session)] += 1
 
-    def has_enough_of(self, turn: Turn) -> bool:
-        """Whether more work for a turn's user has to wait for a later round."""
-        return self.queued[turn.project_id, turn.user_id] >= MAX_QUEUED_JOBS
+    def passes_over(self, session: SessionState) -> bool:
+        """Whether its user has to let others go first, or has enough work that waits."""
+        if self.queued[_user(session)] >= MAX_QUEUED_JOBS:
+            return True
+        used_up = self.shares[_user(session)] >= SHARE
+        self.holds_back |= used_up
+        return used_up
 
     def promoted(self) -> Promoted:
         told, more = self.warnings[:TOLD], len(self.warnings) - TOLD
@@ -104,12 +124,20 @@ class Promotion:
     async def promote_ripe(self) -> Promoted:
         """Promote every run that is ripe by size or idle time, then some by change of topic.
 
+        Users take turns: each has a share of every pass over the sessions, so that nobody waits
+        behind all that another one said.
+
         Topics are looked at page by page, one page a round, so that sessions without a change
         hide neither each other nor those that are ripe.
         """
         round_ = _Round()
         idle_since = self._clock.now() - self._policy.stale_after
-        await self._promote_full_and_idle(round_, idle_since)
+        for _ in range(PASSES):
+            round_.begin_pass()
+            await self._promote_full_and_idle(round_, idle_since)
+            if not round_.holds_back:
+                break
+        round_.begin_pass()
         if self._watches_topics:
             await self._promote_by_topic(round_, idle_since)
         return round_.promoted()
@@ -239,10 +267,10 @@ class Promotion:
         """Promote runs from the head of the session until what is left is not to be promoted."""
         promoted_seq = session.promoted_seq
         while promoted_seq < session.last_seq:
+            if settled is not Trigger.FLUSH and round_.passes_over(session):
+                break
             run = await self._next_run(session, promoted_seq, round_, settled)
             if run is None or (only is not None and run.turns[0].user_id != only):
-                break
-            if settled is not Trigger.FLUSH and round_.has_enough_of(run.turns[0]):
                 break
             snapshot = self._snapshot_of(run)
             work = self._jobs_for(snapshot)
@@ -253,7 +281,7 @@ class Promotion:
                 break
             self._on_queued()
             self._vectors.forget(run.turns)
-            round_.add(snapshot, len(work))
+            round_.add(session, snapshot, len(work))
             promoted_seq = snapshot.last_seq
         return promoted_seq
 
@@ -308,3 +336,7 @@ class Promotion:
 
 def _key(session: SessionState) -> tuple[str, str]:
     return session.project_id, session.session_id
+
+
+def _user(session: SessionState) -> _User:
+    return session.project_id, session.user_id

@@ -114,6 +114,7 @@ def session_of(row: Row) -> SessionState:
         last_seq=row["last_seq"],
         promoted_seq=row["promoted_seq"],
         last_activity=from_micros(row["last_activity"]),
+        user_id=row["user_id"],
     )
 
 

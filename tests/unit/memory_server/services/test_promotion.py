@@ -443,3 +443,19 @@ async def test_user_gets_more_work_when_some_is_done(
 
     [snapshot] = (await promotion.promote_ripe()).snapshots
     assert (snapshot.first_seq, snapshot.last_seq) == (4, 6)
+
+
+async def test_users_take_turns_however_much_one_of_them_said(
+    build: Build, recording: TurnRecording, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion_module, "SHARE", 2)
+    for number in range(5):
+        await say(recording, *"abc", session=f"flood {number}")
+    clock.advance(1)
+    for word in "abc":
+        await recording.record(BOB, a_turn(word, session="of bob"))
+
+    promoted = await build().promote_ripe()
+
+    order = [snapshot.user_id for snapshot in promoted.snapshots]
+    assert order == ["ana", "ana", "bob", "ana", "ana", "ana"]
