@@ -79,9 +79,14 @@ def others() -> Iterator[Leg]:
     )
     yield Leg(route="POST /invoke", body={**ANA, "message": WORDS})
     yield Leg(route="POST /invoke/stream", body={**ANA, "message": WORDS})
-    history = {"params": ANA | {"include_history": "true"}, "as_owner": True}
+    shown = {**ANA, "include_history": "true"}
     for prefix in ("", "/projects/{project_id}"):
-        yield Leg(route=f"GET {prefix}/admin/memories", path=f"{prefix}/admin/memories", **history)
+        yield Leg(
+            route=f"GET {prefix}/admin/memories",
+            path=f"{prefix}/admin/memories",
+            params=shown,
+            as_owner=True,
+        )
         route = f"GET {prefix}/admin/memories/{{memory_id}}/history"
         for whose in ("ana", "bank"):
             path = f"{prefix}/admin/memories/{{{whose}-semantic}}/history"

@@ -104,7 +104,7 @@ async def world(tmp_path: Path, clock: ManualClock) -> AsyncIterator[World]:
 async def ask(world: World, leg: Leg) -> httpx.Response:
     method, route = leg.route.split(" ")
     path = leg.path or route
-    for name, found in (world.ids | {"project_id": SHOP}).items():
+    for name, found in {**world.ids, "project_id": SHOP}.items():
         path = path.replace(f"{{{name}}}", found)
     flat = FLAT if not path.startswith(("/admin", "/projects", "/invoke")) else API
     return await world.client.request(

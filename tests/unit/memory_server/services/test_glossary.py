@@ -48,16 +48,14 @@ def retrieval(store: Store, embedder: HashingEmbedder) -> Retrieval:
 
 
 async def search(retrieval: Retrieval, query: str = "HX", **changes: Any) -> list[str]:
-    request = SearchRequest(
-        **{
-            "scope": ANA,
-            "source": Source.SEMANTIC,
-            "query": query,
-            "top_k": 9,
-            "mode": RetrievalMode.TEXT,
-        }
-        | changes
-    )
+    wanted: dict[str, Any] = {
+        "scope": ANA,
+        "source": Source.SEMANTIC,
+        "query": query,
+        "top_k": 9,
+        "mode": RetrievalMode.TEXT,
+    }
+    request = SearchRequest(**wanted | changes)
     return [chunk.content for chunk in (await retrieval.search(request)).chunks]
 
 
