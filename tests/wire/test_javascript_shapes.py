@@ -1,94 +1,444 @@
-"""Bodies as the JavaScript SDK sends them: every field there, many of them null or blank."""
+"""Requests as the JavaScript SDK sends them, and answers as it takes them.
 
+It sends every field, most of them null or blank, `is_error: false` and `query_expansion: true`
+always, names no user when it searches terms and no owner when it changes or deletes a procedure;
+it takes no null for a list, and checks every chunk field by field.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import httpx
 import pytest
 
-FLAT = "/api/v1/memory"
+from memory_server.api.families import FLAT, PROJECT
+from tests.unit.memory_server.api.application import OWNER_TOKEN
+from tests.unit.memory_server.api.application import PROJECT as SHOP
+from tests.wire.conftest import Served
+
 TENANCY = {"org_id": "", "project_id": ""}
+SOURCES = ("stm", "episodic", "semantic", "taxonomic", "procedural")
 
 
-def post(http: httpx.Client, path: str, body: dict[str, Any]) -> Any:
-    answer = http.post(f"{FLAT}/{path}", json=TENANCY | body)
-    assert answer.is_success, answer.text
-    return answer.json()
+def unset(*names: str) -> dict[str, None]:
+    return dict.fromkeys(names)
 
 
-def test_a_turn_with_every_field_null(http: httpx.Client, user: str) -> None:
-    unset = dict.fromkeys(
-        (
-            "tokens",
-            "stop_reason",
-            "model_name",
-            "tool_calls",
-            "tool_call_id",
-            "tool_name",
-            "idempotency_key",
-            "agent_id",
-            "metadata",
+TURN = {
+    "role": "user",
+    "content": "I am allergic to peanuts",
+    "is_error": False,
+    **unset("tokens", "stop_reason", "model_name", "tool_calls", "tool_call_id", "tool_name"),
+    **unset("idempotency_key", "agent_id", "metadata"),
+}
+FACT = {
+    "label": "allergy",
+    "text": "is allergic to peanuts",
+    "source": "agent",
+    "visibility": "private",
+    "upsert": True,
+    **unset("agent_id", "metadata", "embedding", "session_id"),
+}
+EPISODE = {
+    "title": "Lunch",
+    "content": "had lunch without peanuts",
+    "summary_text": "",
+    "visibility": "private",
+    **unset("agent_id", "participants", "tags", "metadata", "snapshot_ref_id", "summary_type"),
+    **unset("source_agent", "extraction_source", "embedding", "skip_embedding"),
+}
+TERM = {
+    "term": "PNR",
+    "definition": "the name of a booking",
+    "query_expansion": True,
+    "visibility": "org",
+    **unset("related_terms", "metadata", "agent_id"),
+}
+PROCEDURE = {
+    "procedure": "rebook",
+    "description": "how a booking is changed",
+    "content": "open it, change it, save it",
+    "visibility": "private",
+    **unset("steps", "resources", "allowed_tools", "compatibility", "license", "tags", "metadata"),
+    **unset("trigger_conditions", "agent_id", "extraction_source", "source_format", "source_path"),
+}
+SEARCH = {
+    "query": "peanuts",
+    "top_k": 50,
+    **unset(
+        "visibility", "session_id", "domain", "tags", "metadata_filter", "similarity_threshold"
+    ),
+}
+CONTEXT = {
+    "query": "peanuts",
+    "top_k": 50,
+    "include_memories": False,
+    **unset("enabled_sources", "visibility", "session_id", "max_tokens", "format_style"),
+    **unset("metadata_filter"),
+}
+FROM_SOURCES = {
+    "query": "peanuts",
+    "rerank": False,
+    "include_memories": False,
+    "sources": [{"source": "semantic", "mode": "hybrid", "metadata_filter": None, "top_k": 20}],
+    **unset("visibility", "session_id", "max_tokens", "format_style"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method of the SDK, as a request."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    mine: tuple[str, ...] = ("user_id",)
+    """The fields that the test fills with its own user's name."""
+    answers: Mapping[str, type] = field(default_factory=dict)
+    status: int = 200
+
+
+WROTE = {"id": str, "acknowledged": bool, "has_embedding": bool}
+IN_SESSION = ("user_id", "session_id")
+OPERATIONS = {
+    "recordTurn": Operation(
+        method="POST",
+        path="turns",
+        body=TURN,
+        mine=IN_SESSION,
+        status=201,
+        answers=WROTE | {"session_id": str, "turn_seq": int},
+    ),
+    "buildContext": Operation(
+        method="POST",
+        path="context",
+        body=CONTEXT,
+        answers={"formatted_context": str, "metadata": dict},
+    ),
+    "buildContextFromSources": Operation(
+        method="POST",
+        path="retrieval/context-from-sources",
+        body=FROM_SOURCES,
+        answers={"formatted_context": str, "metadata": dict},
+    ),
+    **{
+        name: Operation(
+            method="POST",
+            path="search",
+            body=SEARCH | {"type": kind},
+            mine=("user_id",) if kind != "taxonomic" else (),
+            answers={"memories": list},
         )
-    )
-    turn = {"session_id": user, "user_id": user, "role": "user", "content": "hi", "is_error": False}
+        for name, kind in {
+            "searchSemantic": "semantic",
+            "searchEpisodes": "episodic",
+            "searchTaxonomic": "taxonomic",
+            "discoverProcedures": "procedural",
+        }.items()
+    },
+    "saveSemantic": Operation(
+        method="POST",
+        path="semantic",
+        body=FACT,
+        status=201,
+        answers=WROTE | {"label": str},
+    ),
+    "getSemantic": Operation(
+        method="GET",
+        path="semantic",
+        query={"label": "allergy", "visibility": ""},
+        answers={"entries": list},
+    ),
+    "saveEpisode": Operation(
+        method="POST",
+        path="episodic",
+        body=EPISODE,
+        mine=IN_SESSION,
+        status=201,
+        answers=WROTE | {"title": str},
+    ),
+    "listEpisodes": Operation(
+        method="GET",
+        path="episodic",
+        query={"session_id": "", "visibility": "", "limit": 20},
+        answers={"entries": list},
+    ),
+    "saveTaxonomic": Operation(
+        method="POST",
+        path="taxonomic",
+        body=TERM,
+        mine=("user_id", "domain"),
+        status=201,
+        answers=WROTE | {"domain": str, "term": str},
+    ),
+    "getTaxonomicTerm": Operation(
+        method="GET",
+        path="taxonomic",
+        query={"visibility": ""},
+        mine=("user_id", "domain"),
+        answers={"entries": list},
+    ),
+    "listDomains": Operation(
+        method="GET",
+        path="taxonomic/domains",
+        query={"visibility": ""},
+        mine=(),
+        answers={"domains": list},
+    ),
+    "saveProcedure": Operation(
+        method="POST",
+        path="procedural",
+        body=PROCEDURE,
+        status=201,
+        answers=WROTE | {"procedure": str},
+    ),
+    "getProcedure": Operation(
+        method="GET",
+        path="procedural",
+        query={"procedure": "rebook", "visibility": "", "include_deleted": "false"},
+        answers={"entries": list},
+    ),
+}
+"""Every operation of the SDK that names no id, by its name there."""
 
-    assert post(http, "turns", unset | turn)["turn_seq"] == 1
+
+@pytest.fixture(params=["flat", "project"])
+def sdk(served: Served, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+    """The SDK's transport, once for a local server and once for a hosted one."""
+    path = {"flat": FLAT, "project": PROJECT.format(project_id=SHOP)}[request.param]
+    headers = {"Authorization": f"Bearer {OWNER_TOKEN}"} if request.param == "project" else {}
+    with httpx.Client(base_url=f"{served.url}{path}/", headers=headers, trust_env=False) as client:
+        yield client
 
 
-def test_a_context_with_every_field_null(http: httpx.Client, user: str) -> None:
-    unset = dict.fromkeys(
-        ("session_id", "visibility", "format_style", "max_tokens", "metadata_filter")
-    )
-    body = {"query": "x", "user_id": user, "top_k": 50, "include_memories": False}
+@pytest.fixture
+def call(sdk: httpx.Client, user: str) -> Callable[..., Any]:
+    """Sends an operation as the user, and returns its answer."""
 
-    context = post(http, "context", unset | {"enabled_sources": None} | body)
+    def send(name: str, path: str = "", **changes: Any) -> Any:
+        operation = OPERATIONS[name]
+        path = path or operation.path
+        own = dict.fromkeys(operation.mine, user) | changes
+        if operation.method == "POST":
+            answer = sdk.post(path, json=TENANCY | dict(operation.body) | own)
+        else:
+            answer = sdk.get(path, params=TENANCY | dict(operation.query) | own)
+        assert answer.status_code == operation.status, answer.text
+        return answer.json()
 
-    assert context["formatted_context"] == ""
+    return send
 
 
-@pytest.mark.parametrize("kind", ["semantic", "episodic", "taxonomic", "procedural"])
-def test_a_search_that_finds_nothing_gives_an_array(
-    http: httpx.Client, user: str, kind: str
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_is_answered_in_the_shape_that_is_taken(
+    call: Callable[..., Any], name: str
 ) -> None:
-    unset = dict.fromkeys(("visibility", "session_id", "domain", "tags", "metadata_filter"))
+    answer = call(name)
 
-    found = post(http, "search", unset | {"type": kind, "query": "x", "user_id": user, "top_k": 5})
-
-    assert found["memories"] == []
-
-
-def test_a_search_of_terms_names_no_user(http: httpx.Client, user: str) -> None:
-    term = {"domain": user, "term": "t", "definition": "d", "user_id": user, "related_terms": None}
-    post(http, "taxonomic", term | {"query_expansion": True, "visibility": "org"})
-
-    found = post(http, "search", {"type": "taxonomic", "query": "t", "domain": user, "top_k": 5})
-
-    assert [chunk["content"] for chunk in found["memories"]] == [f"{user}/t: d"]
+    kinds = {key: type(answer[key]) for key in OPERATIONS[name].answers}
+    assert kinds == OPERATIONS[name].answers
 
 
-def test_a_chunk_passes_the_schema_that_is_enforced(http: httpx.Client, user: str) -> None:
-    fact = {"label": "l", "text": "a fact", "user_id": user, "source": "agent", "upsert": True}
-    post(http, "semantic", fact | {"visibility": "private", "agent_id": None, "metadata": None})
+@pytest.mark.parametrize(
+    "name", [name for name, one in OPERATIONS.items() if list in one.answers.values()]
+)
+def test_a_list_of_nothing_is_an_array(call: Callable[..., Any], name: str, user: str) -> None:
+    answer = call(name, user_id=f"nobody-{user}", label="none", procedure="none", domain=user)
 
-    [chunk] = post(http, "search", {"type": "semantic", "query": "fact", "user_id": user})[
-        "memories"
-    ]
-
-    assert isinstance(chunk["id"], str)
-    assert isinstance(chunk["content"], str)
-    assert isinstance(chunk["timestamp"], str)
-    assert isinstance(chunk["similarity_score"], float)
-    assert isinstance(chunk["metadata"], dict)
+    assert [answer[key] for key in OPERATIONS[name].answers] == [[]]
 
 
+def test_a_context_without_a_user_or_a_session_is_built(call: Callable[..., Any]) -> None:
+    for name in ("buildContext", "buildContextFromSources"):
+        assert isinstance(call(name, user_id=None, session_id=None)["metadata"], dict)
+
+
+def test_what_is_saved_with_nulls_is_read_with_defaults(call: Callable[..., Any]) -> None:
+    call("saveProcedure")
+
+    [entry] = call("getProcedure")["entries"]
+
+    lists = ("steps", "resources", "allowed_tools", "trigger_conditions", "tags")
+    assert [entry[name] for name in lists] == [[]] * len(lists)
+    assert (entry["metadata"], entry["license"]) == ({}, None)
+
+
+def test_a_saved_term_is_expanded_in_queries(call: Callable[..., Any]) -> None:
+    call("saveTaxonomic")
+
+    [entry] = call("getTaxonomicTerm")["entries"]
+
+    assert entry["query_expansion"] is True
+
+
+def test_a_search_of_terms_names_no_user(call: Callable[..., Any], user: str) -> None:
+    call("saveTaxonomic")
+
+    found = call("searchTaxonomic", query="PNR", domain=user)["memories"]
+
+    assert [chunk["content"] for chunk in found] == [f"{user}/PNR: the name of a booking"]
+
+
+def test_a_second_save_of_a_label_replaces_the_first(call: Callable[..., Any]) -> None:
+    first = call("saveSemantic")
+    second = call("saveSemantic", text="is allergic to nuts")
+
+    [entry] = call("getSemantic")["entries"]
+
+    assert (first["id"], entry["text"]) == (second["id"], "is allergic to nuts")
+
+
+@pytest.mark.parametrize("named", [{}, {"user_id": None}, {"user_id": ""}])
 def test_a_procedure_is_changed_and_deleted_without_naming_its_owner(
-    http: httpx.Client, user: str
+    sdk: httpx.Client, call: Callable[..., Any], named: dict[str, Any]
 ) -> None:
-    body = {"procedure": user, "description": "d", "content": "c", "user_id": user}
-    made = post(http, "procedural", body | dict.fromkeys(("steps", "resources", "tags", "license")))
-    path = f"{FLAT}/procedural/{made['id']}"
+    path = f"procedural/{call('saveProcedure')['id']}"
+    nulls = unset("content", "steps", "resources", "allowed_tools", "tags", "visibility")
 
-    changed = http.patch(path, json=TENANCY | {"description": "new", "content": None, "tags": None})
-    deleted = http.delete(path, params=TENANCY | {"soft": "true"})
+    changed = sdk.patch(path, json=TENANCY | nulls | {"description": "new"} | named)
+    deleted = sdk.delete(path, params=TENANCY | {"soft": "true"})
 
-    assert (changed.json()["description"], changed.json()["content"]) == ("new", "c")
-    assert deleted.json()["deleted_count"] == 1
+    assert (changed.json()["description"], changed.json()["content"]) == (
+        "new",
+        PROCEDURE["content"],
+    )
+    assert deleted.json() == {"deleted_count": 1, "acknowledged": True}
+
+
+def test_a_fact_is_changed_with_nulls_for_what_stays(
+    sdk: httpx.Client, call: Callable[..., Any]
+) -> None:
+    path = f"semantic/{call('saveSemantic')['id']}"
+
+    changed = sdk.patch(path, json=TENANCY | {"text": "new"} | unset("source", "visibility"))
+
+    assert (changed.json()["text"], changed.json()["source"]) == ("new", "agent")
+
+
+def test_an_entry_that_is_not_there_is_a_404(sdk: httpx.Client) -> None:
+    for path in ("semantic/none", "procedural/none"):
+        answer = sdk.get(path, params=TENANCY)
+        assert (answer.status_code, answer.json()["code"]) == (404, "MEMORY_NOT_FOUND")
+
+
+NEEDED = {"id": str, "content": str, "source": str, "timestamp": str}
+OPTIONAL = {"embedding": list, "similarity_score": (float, int), "metadata": dict}
+"""May be absent; the schema takes no null for them."""
+
+
+NEEDED = {"id": str, "content": str, "source": str, "timestamp": str}
+OPTIONAL = {"embedding": list, "similarity_score": float, "metadata": dict}
+"""The schema of a chunk. What may be absent may not be null."""
+
+
+def _chunk_problems(chunk: Mapping[str, Any]) -> list[str]:
+    """Return what the SDK's chunk schema has against a chunk."""
+    kinds = NEEDED | OPTIONAL
+    problems = sorted((NEEDED.keys() - chunk.keys()) | (chunk.keys() - kinds.keys()))
+    problems += [name for name in chunk if not isinstance(chunk[name], kinds.get(name, object))]
+    if chunk["source"] not in SOURCES:
+        problems.append("source is unknown")
+    if datetime.fromisoformat(chunk["timestamp"]).utcoffset() is None:
+        problems.append("timestamp has no offset")
+    return problems
+
+
+CHUNKS = [
+    ("saveSemantic", "searchSemantic", "semantic", {"label", "source", "visibility", "user_id"}),
+    (
+        "saveEpisode",
+        "searchEpisodes",
+        "episodic",
+        {"title", "summary_text", "session_id", "participants", "tags"},
+    ),
+    ("saveTaxonomic", "searchTaxonomic", "taxonomic", {"domain", "term", "definition"}),
+    (
+        "saveProcedure",
+        "discoverProcedures",
+        "procedural",
+        {"procedure", "description", "tags", "trigger_conditions", "steps"},
+    ),
+]
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["search", "retrieval"])
+@pytest.mark.parametrize(("save", "search", "source", "told"), CHUNKS, ids=[c[2] for c in CHUNKS])
+def test_a_chunk_passes_the_schema_that_is_enforced(
+    call: Callable[..., Any],
+    user: str,
+    save: str,
+    search: str,
+    source: str,
+    told: set[str],
+    native: bool,
+) -> None:
+    saved = call(save, metadata={"n": 1})
+    query = {"query": "peanuts booking PNR"} | ({"domain": user} if source == "taxonomic" else {})
+    path = {"path": f"retrieval/{source}"} if native else {}
+
+    [chunk] = call(search, **query, **path)["memories"]
+
+    assert _chunk_problems(chunk) == []
+    assert (chunk["id"], chunk["source"]) == (saved["id"], source)
+    assert told | {"metadata"} <= set(chunk["metadata"])
+    assert chunk["metadata"]["metadata"] == {"n": 1}
+    assert 0 < chunk["similarity_score"] <= 1
+
+
+def test_the_chunks_of_a_context_pass_the_schema_too(call: Callable[..., Any], user: str) -> None:
+    call("recordTurn")
+    for name in ("saveSemantic", "saveEpisode", "saveTaxonomic", "saveProcedure"):
+        call(name)
+
+    context = call(
+        "buildContext", session_id=user, enabled_sources=[*SOURCES], include_memories=True
+    )
+
+    chunks = context["selected_memories"]
+    assert {chunk["source"] for chunk in chunks} == set(SOURCES)
+    assert any("similarity_score" not in chunk for chunk in chunks)
+    assert [problem for chunk in chunks for problem in _chunk_problems(chunk)] == []
+
+
+def test_a_procedure_is_named_within_what_is_told_of_it(call: Callable[..., Any]) -> None:
+    call("saveProcedure")
+
+    [found] = call("discoverProcedures", query="rebook")["memories"]
+
+    assert found["metadata"]["procedure"] == "rebook"
+    assert found["metadata"]["id"] == found["id"]
+
+
+def test_a_chunk_without_metadata_of_its_caller_has_no_slot_for_it(
+    call: Callable[..., Any],
+) -> None:
+    call("saveSemantic")
+
+    [chunk] = call("searchSemantic")["memories"]
+
+    assert "metadata" not in chunk["metadata"]
+
+
+@pytest.mark.parametrize("unset_fields", [{}, unset("tags", "contextual_metadata")])
+def test_records_of_a_declared_type_are_saved_and_retrieved(
+    sdk: httpx.Client, unset_fields: dict[str, None]
+) -> None:
+    saved = sdk.post("types/ticket", json={"content": "the pump leaks"} | unset_fields)
+    found = sdk.post("types/ticket/retrieve", json={"query": "pump", "top_k": 100, "tags": None})
+
+    assert saved.status_code == 201
+    assert saved.json().keys() == {"id", "type", "tags", "has_embedding"}
+    assert saved.json()["id"] in [record["id"] for record in found.json()["results"]]
+    assert found.json()["count"] == len(found.json()["results"])
+
+
+def test_a_type_that_is_not_declared_is_told_in_the_words_that_are_looked_for(
+    sdk: httpx.Client,
+) -> None:
+    saved = sdk.post("types/nothing", json={"content": "c", "tags": None})
+
+    assert saved.status_code == 404
+    assert "unknown custom memory type 'nothing'" in saved.json()["error"]
