@@ -162,10 +162,20 @@ def _content(headers: Headers, message: Message | None) -> Any:
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        told = "the body is not valid JSON"
-        if "recursion" in str(error):
-            told = f"the body is nested more than {MAX_JSON_DEPTH} levels deep"
-        raise RequestValidationError([{"type": "json", "loc": ("body",), "msg": told}]) from None
+        problem = {"type": "json", "loc": ("body",), "msg": _told(str(error))}
+        raise RequestValidationError([problem]) from None
+
+
+def _told(reason: str) -> str:
+    if "recursion" in reason:
+        return f"the body is nested more than {MAX_JSON_DEPTH} levels deep"
+    # A text that JavaScript cuts by its length may end within a character.
+    if "hex escape" in reason:
+        return (
+            "a text in the body holds half a surrogate pair, as of an emoji that was cut in two: "
+            "send whole characters"
+        )
+    return "the body is not valid JSON"
 
 
 class _Replay:
