@@ -36,6 +36,8 @@ SETTINGS = (
     "NO_PROXY",
     "SSL_CERT_FILE",
     "AGENTENGINE_CUSTOM_MEMORY_TYPES",
+    "AGENTENGINE_RATE_LIMIT",
+    "AGENTENGINE_ALLOWED_ORIGINS",
 )
 """What else may be set through a secret or `.env`."""
 MACHINE = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "SystemRoot")

@@ -72,3 +72,26 @@ def test_keys_are_taken_and_shown_to_nobody() -> None:
 def test_a_store_that_cannot_be_used_is_refused_rather_than_ignored() -> None:
     with pytest.raises(InvalidProjectConfig, match="MONGODB_URI"):
         settings.from_environment({"MONGODB_URI": "mongodb://user:password@h"})
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"), [(None, None), ("50", 50), (" 0.5 ", 0.5), ("off", 0), ("OFF", 0)]
+)
+def test_the_rate_of_writes_is_a_number_or_off(given: str | None, rate: float | None) -> None:
+    environ = {} if given is None else {"AGENTENGINE_RATE_LIMIT": given}
+
+    assert settings.from_environment(environ).writes_a_second == rate
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "nan", "inf", "10/s"])
+def test_a_rate_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(InvalidProjectConfig, match=r"AGENTENGINE_RATE_LIMIT: .* or off"):
+        settings.from_environment({"AGENTENGINE_RATE_LIMIT": given})
+
+
+def test_web_pages_that_may_use_the_tools_are_listed_by_spaces() -> None:
+    environ = {"AGENTENGINE_ALLOWED_ORIGINS": " https://a.example  https://b.example:8443 "}
+
+    allowed = settings.from_environment(environ).allowed_origins
+
+    assert allowed == ("https://a.example", "https://b.example:8443")
