@@ -6,6 +6,7 @@ whose `node_modules` hold the package, or is `npm`, to have it installed from th
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +22,7 @@ PACKAGE = "@mongodb-js/agent-engine-sdk-memory"
 DRIVER = Path(__file__).parent / "javascript" / "drive.mjs"
 CHECKS = DRIVER.read_text(encoding="utf-8").count("\ncheck(")
 """How many checks the driver has at the least; those in loops are more."""
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "use-the-javascript-sdk.md"
 
 
 def run(*command: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
@@ -83,3 +85,14 @@ def test_every_method_of_the_javascript_sdk(served: Served, workshop: Path, mode
     failed = {check["check"]: check["error"] for check in checks if check["error"] is not None}
     assert not failed, json.dumps(failed, indent=1, ensure_ascii=False)
     assert len(checks) >= CHECKS
+
+
+def test_the_page_about_it_runs_as_it_stands(served: Served, workshop: Path) -> None:
+    [example] = re.findall(r"```js\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    code = example.replace("http://127.0.0.1:8080", served.url)
+    (workshop / "page.mjs").write_text(code, encoding="utf-8")
+
+    done = run("node", "page.mjs", cwd=workshop)
+
+    assert done.returncode == 0, done.stderr
+    assert "[ 'Ana prefers an aisle seat.' ]" in done.stdout
