@@ -7,17 +7,20 @@ import secrets
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from memory_server import project_config
 from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.custom_type import CustomType
+from memory_server.domain.deployment import AppliedConfig
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.job import JobKind
 from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.domain.partitions import BOTH, Legs, Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
+from memory_server.errors import InvalidProjectConfig
 from memory_server.models import Models, Providers, build_providers
 from memory_server.ports.agent import Agent
 from memory_server.ports.clock import Clock, Ids
@@ -55,7 +58,7 @@ from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import ConfigSource, Settings
-from memory_server.storage.files.deployment import read_applied, read_secrets
+from memory_server.storage.files.deployment import APPLIED, read_applied, read_secrets
 from memory_server.storage.sqlite.store import SqliteStore
 from memory_server.worker.duties import duties
 from memory_server.worker.runner import Runner
@@ -214,13 +217,25 @@ def in_effect(settings: Settings) -> Settings:
         return replace(settings, secrets=keys)
     return replace(
         settings,
-        memory=project_config.parse(applied.document),
+        memory=_still_valid(applied, settings.data_dir),
         document=applied.document,
         config_digest=applied.digest,
         source=ConfigSource.APPLIED,
         local_models=settings.local_models or applied.local_models,
         secrets=keys,
     )
+
+
+def _still_valid(applied: AppliedConfig, directory: Path) -> MemoryConfig:
+    """Return a configuration that was valid when it was applied; a later version may refuse it."""
+    try:
+        return project_config.parse(applied.document)
+    except InvalidProjectConfig as error:
+        raise InvalidProjectConfig(
+            f"{directory / APPLIED} is not valid any more; delete it to start with what is built "
+            f"in, and configure the server anew: {error}",
+            **error.details,
+        ) from error
 
 
 def succeed(settings: Settings, former: Application) -> Application:

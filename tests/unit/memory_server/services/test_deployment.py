@@ -115,6 +115,14 @@ async def holding_back(deployment: Deployed) -> None:
         await asyncio.sleep(0)
 
 
+async def work_ended(application: Application) -> None:
+    """Return when replaced services have stopped working, and a little later."""
+    while application.background.state != "stopped":
+        await application.store.jobs.counts()
+    for _ in range(5):
+        await application.store.jobs.counts()
+
+
 async def worked_off(deployment: Deployed) -> None:
     """Return once no job waits or runs."""
     deployment.current.runner.wake()
@@ -209,6 +217,7 @@ async def test_a_model_is_let_go_when_the_last_request_that_uses_it_has_ended(
     begun = await deployment.pin(waits=True)
 
     await apply(deployment)
+    await work_ended(first)
 
     assert not await is_closed(first)
     begun.end()
@@ -220,17 +229,26 @@ async def test_a_model_is_let_go_when_the_last_request_that_uses_it_has_ended(
 
 
 async def test_a_model_shared_along_a_chain_outlives_the_oldest_request(
-    deployed: Deployed, first: Application
+    make: Make, first: Application
 ) -> None:
-    oldest = await deployed.pin(waits=True)
-    for level in ("debug", "warning"):
-        await deployed.store_config(CONFIG | {"log_level": level})
-        await apply(deployed)
+    await first.store.open()
+    deployment = make({"secrets": {"OPENAI_API_KEY": "k"}})
+    deployment.begin()
+    oldest = await deployment.pin(waits=True)
+    await deployment.store_config(LOUD)
+    await apply(deployment)
+    second = deployment.current
+    await deployment.store_config(SAME_SPACE)
+    await apply(deployment)
+    await work_ended(second)
 
+    assert embedder(second) is embedder(first)
     assert not await is_closed(first)
     oldest.end()
-    await settled(deployed)
-    assert not await is_closed(deployed.current)
+    await settled(deployment)
+    assert await is_closed(first)
+    await deployment.end()
+    await deployment.current.close()
 
 
 async def test_background_work_goes_over_to_the_new_services(
@@ -567,12 +585,16 @@ async def test_whoever_listens_is_told_the_settings_that_serve(
     make: Make, first: Application
 ) -> None:
     await first.store.open()
-    told: list[str] = []
-    deployment = make(on_switch=lambda settings: told.append(settings.memory.log_level))
+    told: list[tuple[str, str]] = []
+
+    def listen(settings: Settings) -> None:
+        told.append((settings.memory.log_level, deployment.current.background.state))
+
+    deployment = make(on_switch=listen)
     deployment.begin()
     await deployment.store_config(LOUD)
     await apply(deployment)
     await deployment.end()
     await deployment.current.close()
 
-    assert told == ["info", "debug"]
+    assert told == [("info", "starting"), ("debug", "running")]

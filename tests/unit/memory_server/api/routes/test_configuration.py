@@ -128,6 +128,19 @@ async def test_two_applies_at_once_are_one_apply(served: httpx.AsyncClient) -> N
     assert refused["code"] == "APPLY_IN_PROGRESS"
 
 
+async def test_another_embedding_model_takes_over_when_no_request_is_left(
+    served: httpx.AsyncClient,
+) -> None:
+    model = {"provider": "local", "model": "wordllama"}
+    await put(served, CONFIG | {"embedding": model})
+    await asyncio.gather(*(served.get("/api/v1/memory/semantic") for _ in range(3)))
+
+    answer = await served.post(f"{ADMIN}/apply")
+
+    assert answer.json()["applied"], answer.text
+    assert (await served.get(f"{ADMIN}/config")).json()["running"]["memory"]["embedding"] == model
+
+
 async def test_a_dry_run_is_said_in_the_body(served: httpx.AsyncClient) -> None:
     await put(served, LOUD)
 
