@@ -4,23 +4,18 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-from memory_server import project_config
-from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.custom_type import CustomType
-from memory_server.domain.deployment import AppliedConfig
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.job import JobKind
-from memory_server.domain.memory import BUILT_IN, MemoryType
-from memory_server.domain.partitions import BOTH, Legs, Partitions
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.partitions import Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
-from memory_server.errors import InvalidProjectConfig
 from memory_server.models import Models, Providers, build_providers
 from memory_server.ports.agent import Agent
 from memory_server.ports.clock import Clock, Ids
@@ -53,12 +48,11 @@ from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
-from memory_server.services.secrets import keys_of
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
-from memory_server.settings import ConfigSource, Settings
-from memory_server.storage.files.deployment import APPLIED, read_applied, read_secrets
+from memory_server.settings import Settings
+from memory_server.storage.files.start import in_effect
 from memory_server.storage.sqlite.store import SqliteStore
 from memory_server.worker.duties import duties
 from memory_server.worker.runner import Runner
@@ -66,15 +60,6 @@ from memory_server.worker.schedule import Schedule
 
 logger = logging.getLogger(__name__)
 
-_SOURCES: Mapping[str, Source] = {
-    "short_term": Source.STM,
-    **{kind.value: Source(kind.value) for kind in BUILT_IN},
-}
-_LEGS: Mapping[str, Legs] = {
-    "text": frozenset((RetrievalMode.TEXT,)),
-    "vector": frozenset((RetrievalMode.SEMANTIC,)),
-    "both": BOTH,
-}
 _STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
 
 
@@ -207,37 +192,6 @@ def build(settings: Settings) -> Application:
     return join(settings, store=store, providers=build_providers(settings), clock=clock)
 
 
-def in_effect(settings: Settings) -> Settings:
-    """Return the environment's settings with what was configured over HTTP."""
-    if settings.source is ConfigSource.DELIVERED:
-        return settings
-    keys = keys_of(read_secrets(settings.data_dir), settings.secrets)
-    applied = read_applied(settings.data_dir)
-    if applied is None:
-        return replace(settings, secrets=keys)
-    return replace(
-        settings,
-        memory=_still_valid(applied, settings.data_dir),
-        document=applied.document,
-        config_digest=applied.digest,
-        source=ConfigSource.APPLIED,
-        local_models=settings.local_models or applied.local_models,
-        secrets=keys,
-    )
-
-
-def _still_valid(applied: AppliedConfig, directory: Path) -> MemoryConfig:
-    """Return a configuration that was valid when it was applied; a later version may refuse it."""
-    try:
-        return project_config.parse(applied.document)
-    except InvalidProjectConfig as error:
-        raise InvalidProjectConfig(
-            f"{directory / APPLIED} is not valid any more; delete it to start with what is built "
-            f"in, and configure the server anew: {error}",
-            **error.details,
-        ) from error
-
-
 def succeed(settings: Settings, former: Application) -> Application:
     """Join services with other settings over the same store; models that stay are shared."""
     return join(
@@ -271,7 +225,7 @@ def join(
     embedder = WatchedEmbedder(providers.embedder, Watch(clock=clock, on_failure=on_failure))
     model = Watch(clock=clock, on_failure=on_failure)
     extractor = WatchedExtractor(providers.extractor, model)
-    partitions = _partitions(memory)
+    partitions = Partitions.of(memory)
     retrieval = Retrieval(store=store, embedder=embedder)
     keeping = MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids)
     context = ContextBuilding(
@@ -382,13 +336,6 @@ def _policy(memory: MemoryConfig) -> PromotionPolicy:
         topic_shift_threshold=(
             snapshot.topic_shift_threshold if snapshot.topic_shift_enabled else None
         ),
-    )
-
-
-def _partitions(memory: MemoryConfig) -> Partitions:
-    return Partitions(
-        keys={key.name: key.type for key in memory.partition_keys},
-        index={_SOURCES[name]: _LEGS[legs] for name, legs in memory.partition_index.items()},
     )
 
 

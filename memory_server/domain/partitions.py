@@ -2,17 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from memory_server.domain.chunk import RetrievalMode, Source
+from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source
 from memory_server.domain.filters import Filter, Kind, parse_filter, parse_lenient
 from memory_server.errors import UndeclaredPath
+from memory_server.project_config import MemoryConfig
 
 Legs = frozenset[RetrievalMode]
 """The legs that are indexed: TEXT, SEMANTIC, or both. HYBRID needs both."""
 
 BOTH: Legs = frozenset((RetrievalMode.TEXT, RetrievalMode.SEMANTIC))
 
+_LEGS: Mapping[str, Legs] = {
+    "text": frozenset((RetrievalMode.TEXT,)),
+    "vector": frozenset((RetrievalMode.SEMANTIC,)),
+    "both": BOTH,
+}
 _CONFIGURED = {Source.STM: "short_term"}
 """What sources are called in the configuration, where that differs."""
 
@@ -26,6 +32,15 @@ class Partitions:
 
     keys: Mapping[str, Kind] = field(default_factory=dict)
     index: Mapping[Source, Legs] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memory: MemoryConfig) -> Self:
+        """Return what a configuration declares."""
+        sources = {_CONFIGURED.get(source, source.value): source for source in CONTEXT_SOURCES}
+        return cls(
+            keys={key.name: key.type for key in memory.partition_keys},
+            index={sources[name]: _LEGS[legs] for name, legs in memory.partition_index.items()},
+        )
 
     def filter(
         self, source: Source, mode: RetrievalMode, document: Mapping[str, Any] | None

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from memory_server import project_config
 from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.filters import Comparison, Operator
 from memory_server.domain.partitions import BOTH, Legs, Partitions
@@ -103,3 +104,18 @@ def test_a_filter_that_no_mode_takes_is_refused() -> None:
 def test_a_filter_outside_the_language_is_refused_whatever_the_mode() -> None:
     with pytest.raises(InvalidFilter):
         PARTITIONS.filter_in_any_mode(Source.SEMANTIC, {"metadata.tier": {"$regex": "."}})
+
+
+def test_partitions_are_those_of_the_configuration() -> None:
+    memory = project_config.parse(
+        {
+            "embedding": {"provider": "local"},
+            "short_term": {"embed_on_write": True},
+            "metadata_partition_key": [{"name": "address.city", "type": "string"}],
+            "metadata_partition_index": {"short_term": ["both"], "episodic": ["vector"]},
+        }
+    )
+
+    assert Partitions.of(memory) == Partitions(
+        keys={"address.city": "string"}, index={Source.STM: BOTH, Source.EPISODIC: VECTOR}
+    )
