@@ -5,7 +5,7 @@ import logging
 import os
 import secrets
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory_server.settings import ConfigSource
+from memory_server.settings import SECRET_NAMES, ConfigSource
 
 SECRET_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
 RESERVED_PREFIX = "AGENTIC_PLATFORM_"
@@ -105,3 +105,9 @@ def why_no_secret_value(value: str) -> str | None:
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         return "value: holds a character that no key has"
     return None
+
+
+def keys_of(secrets: Mapping[str, Secret], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the provider keys among the secrets, then those of the environment."""
+    kept = {name: secrets[name].value.strip() for name in SECRET_NAMES if name in secrets}
+    return {**environment, **kept}

@@ -7,12 +7,12 @@ from memory_server.deployment_errors import InvalidSecret, SecretNotFound, TooMa
 from memory_server.domain.deployment import (
     MOST_SECRETS,
     Secret,
+    keys_of,
     why_no_secret_name,
     why_no_secret_value,
 )
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
-from memory_server.settings import SECRET_NAMES
 
 
 class Secrets:
@@ -68,9 +68,3 @@ class Secrets:
             created_at=former.created_at if former else now,
             updated_at=now,
         )
-
-
-def keys_of(secrets: Mapping[str, Secret], environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the provider keys among the secrets, then those of the environment."""
-    kept = {name: secrets[name].value.strip() for name in SECRET_NAMES if name in secrets}
-    return {**environment, **kept}

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_server.bootstrap import in_effect
 from memory_server.domain.deployment import AppliedConfig
 from memory_server.errors import InvalidProjectConfig
 from memory_server.services.secrets import Secrets
 from memory_server.settings import ConfigSource, Settings, from_environment
 from memory_server.storage.files import DeploymentDirectory
+from memory_server.storage.files.start import in_effect
 from tests.clock import START, ManualClock
 
 LOUD = {
@@ -68,5 +68,5 @@ async def test_built_in_models_stand_in_if_the_apply_or_the_environment_says_so(
 async def test_an_applied_configuration_that_is_valid_no_longer_is_told(tmp_path: Path) -> None:
     base = await configured(tmp_path, document={"log_level": "loud"})
 
-    with pytest.raises(InvalidProjectConfig, match=r"configuration\.applied\.json.*memory\.log_level"):
+    with pytest.raises(InvalidProjectConfig, match=r"applied\.json.*memory\.log_level"):
         in_effect(base)
