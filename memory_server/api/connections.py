@@ -53,7 +53,7 @@ class BoundedConnection(HttpToolsProtocol):
     _head_bytes = 0
     _header_bytes = 0
     _in_head = True
-    _refused = False
+    _refused: bool = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -126,7 +126,8 @@ class BoundedConnection(HttpToolsProtocol):
         """Whether no request is in work, so that what arrives belongs to the head of the next."""
         if self._refused or self.transport.is_closing():
             return False
-        return self.cycle is None or self.cycle.response_complete
+        # There is no cycle before the first request, whatever its type says.
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def _refuse_headers(self) -> None:
         self._refuse(

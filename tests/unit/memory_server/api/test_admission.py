@@ -17,10 +17,9 @@ from tests.clock import ManualClock
 OWNER = "the-owner-token"
 
 
-def asking(user: str | None = "ana", *, caller: str = "app", **changes: Any) -> Asking:
-    return Asking(
-        **{"caller": caller, "is_trusted": False, "project_id": "p", "user_id": user} | changes
-    )
+def asking(user: str | None = "ana", **changes: Any) -> Asking:
+    values: dict[str, Any] = {"caller": "app", "is_trusted": False, "project_id": "p"}
+    return Asking(user_id=user, **values | changes)
 
 
 def admission(clock: ManualClock | None = None, rate: float | None = None) -> Admission:
