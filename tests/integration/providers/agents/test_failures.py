@@ -76,10 +76,11 @@ async def test_an_exception_is_told_by_its_kind_and_its_words_stay_in_the_log(
 ) -> None:
     agent = make(SWITCH)
 
-    with caplog.at_level(logging.INFO), pytest.raises(AgentRaised) as caught:
-        await answer_of(agent, a_call("raise"))
-    after = await answer_of(agent)
-    await agent.close()
+    with caplog.at_level(logging.INFO):
+        with pytest.raises(AgentRaised) as caught:
+            await answer_of(agent, a_call("raise"))
+        after = await answer_of(agent)
+        await agent.close()
 
     assert "ValueError" in str(caught.value)
     assert "hunter2" not in str(caught.value)
@@ -265,6 +266,20 @@ async def test_a_flood_of_prints_is_bounded_in_the_log_and_blocks_nobody(
     logged = sum(len(r.getMessage()) for r in caplog.records if r.name == "agent")
     assert logged < 300_000
     assert "lines more, not kept here" in caplog.text
+
+
+async def test_lines_without_number_are_counted_and_not_kept(
+    make: MakeAgent, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = make("def answer(message):\n    print('x\\n' * 2000, end='')\n    return 'fine'")
+
+    with caplog.at_level(logging.INFO, logger="agent"):
+        await answer_of(agent)
+        await agent.close()
+
+    printed = [r for r in caplog.records if r.name == "agent" and r.levelname == "INFO"]
+    assert len(printed) == 500
+    assert "printed 1500 lines more, not kept here" in caplog.text
 
 
 async def test_garbage_in_the_channel_ends_the_process(make: MakeAgent) -> None:
