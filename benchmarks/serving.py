@@ -20,10 +20,10 @@ import httpx
 import numpy as np
 
 from benchmarks.process import Server
-from memory_server.models import LOCAL_EMBEDDING
 from memory_server.domain.embedding import EmbeddingSpace, Purpose, Vector
 from memory_server.domain.memory import Fact, Memory
 from memory_server.domain.scope import Visibility
+from memory_server.models import LOCAL_EMBEDDING
 from memory_server.ports.memories import Add
 from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.system import SystemClock
