@@ -12,7 +12,12 @@ from fastapi import FastAPI
 from memory_server.api import families
 from memory_server.api.errors import status_of
 from memory_server.api.families import DIRECT, FAMILIES, FLAT, PROJECT
+from memory_server.api.schemas.common import BLANK, NULL
+from memory_server.api.schemas.errors import ErrorDocument
 from memory_server.errors import MemoryServerError
+
+_UNSET = (NULL, BLANK)
+"""Values that count as absent everywhere, as the page says on top."""
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "http-api.md"
 
@@ -127,12 +132,20 @@ def _exchange(operation: Mapping[str, Any]) -> Iterator[str]:
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"\nBody ({media}): {_reference(content['schema'])}\n"
         yield from _inline(content["schema"])
+    refusals = [status for status, answer in operation["responses"].items() if _is_refusal(answer)]
     for status, answer in operation["responses"].items():
-        for media, content in answer.get("content", {}).items():
-            if status not in ("422", "default"):
-                yield f"\n{status} ({media}): {_reference(content.get('schema', {}))}\n"
+        for media, content in answer.get("content", {}).items() if status not in refusals else ():
+            yield f"\n{status} ({media}): {_reference(content.get('schema', {}))}\n"
         if not answer.get("content"):
             yield f"\n{status}: no body\n"
+    if refusals:
+        yield f"\nErrors: {', '.join(refusals)}\n"
+
+
+def _is_refusal(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer is the envelope of all errors."""
+    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    return str(schema.get("$ref", "")).endswith(f"/{ErrorDocument.__name__}")
 
 
 def _inline(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -145,7 +158,7 @@ def _reference(schema: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
-    options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    options = [one for one in schema.get("anyOf", ()) if one not in _UNSET]
     if options:
         return " or ".join(_reference(one) for one in options) + ", or none"
     return "the fields below" if "properties" in schema else _kind(schema)
@@ -177,7 +190,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
         return str(schema["$ref"].rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if options:
-        kinds = dict.fromkeys(_kind(one) for one in options if one.get("type") != "null")
+        kinds = dict.fromkeys(_kind(one) for one in options if one not in _UNSET)
         return " or ".join(kinds)
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
@@ -204,7 +217,7 @@ def _named_shapes(paths: Mapping[str, Any], shapes: Mapping[str, Any]) -> set[st
             ("", operation.get("requestBody", {})),
             *operation["responses"].items(),
         ]
-        if status not in ("422", "default")
+        if status == "" or not _is_refusal(part)
     ]
     while waiting:
         value = waiting.pop()

@@ -70,7 +70,7 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 def test_an_id_with_reserved_characters_is_one_segment(
     caller: httpx.Client, method: str, kind: str
 ) -> None:
-    body = {} if method == "PATCH" else None
+    body: dict[str, Any] | None = {} if method == "PATCH" else None
     paths = [f"{kind}/{quote(item, safe='')}" for item in RESERVED]
 
     answers = {path: code(caller.request(method, path, json=body)) for path in paths}
