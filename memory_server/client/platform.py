@@ -35,13 +35,13 @@ class Platform:
         """Exchange a person's password for tokens."""
         body = _given(username=username, password=password, project_id=project_id)
         answer = await self._wire.call("POST", f"{AUTH}/login", json=body)
-        return cast(Session, having(answer, "access_token"))
+        return cast(Session, having(answer, "access_token", "expires_in"))
 
     async def refresh(self, refresh_token: str) -> Session:
         """Exchange a refresh token, which ends with this, for fresh tokens."""
         body = {"refresh_token": refresh_token}
         answer = await self._wire.call("POST", f"{AUTH}/refresh", json=body)
-        return cast(Session, having(answer, "access_token"))
+        return cast(Session, having(answer, "access_token", "expires_in"))
 
     async def me(self) -> PrincipalDocument:
         """Return who the token speaks for."""

@@ -89,6 +89,17 @@ def test_credentials_of_the_environment_go_to_the_server_they_are_for(
     assert (ran.code, ran.error["code"]) == (1, "NOT_LOGGED_IN")
 
 
+def test_the_environments_address_completes_the_two_other_ids_and_nothing_less(
+    cli: Cli, remote: Remote, project: str
+) -> None:
+    half = ("memory", "jobs", "--project-id", project)
+    whole = cli(*half, "--org-id", "local", environ=remote.owner)
+    refused = cli(*half, environ=remote.owner)
+
+    assert whole.code == 0
+    assert (refused.code, "incomplete explicit target" in refused.err) == (2, True)
+
+
 def test_an_account_of_the_organization_makes_projects_and_opens_none(
     cli: Cli, remote: Remote
 ) -> None:
