@@ -325,11 +325,6 @@ def test_an_entry_that_is_not_there_is_a_404(sdk: httpx.Client) -> None:
 
 
 NEEDED = {"id": str, "content": str, "source": str, "timestamp": str}
-OPTIONAL = {"embedding": list, "similarity_score": (float, int), "metadata": dict}
-"""May be absent; the schema takes no null for them."""
-
-
-NEEDED = {"id": str, "content": str, "source": str, "timestamp": str}
 OPTIONAL = {"embedding": list, "similarity_score": float, "metadata": dict}
 """The schema of a chunk. What may be absent may not be null."""
 
