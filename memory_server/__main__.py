@@ -77,7 +77,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
     app = create_app(settings, on_switch=_log_as)
-    config = served(app)
+    config = served(app, trusted_proxies=settings.trusted_proxies)
     server = AnnouncedServer(config)
     for number in (signal.SIGINT, signal.SIGTERM):
         # Uvicorn sends the signal again when it has stopped; without a handler of our own it

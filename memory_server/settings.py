@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,9 @@ class Settings:
     """Of one user: `AGENTENGINE_RATE_LIMIT`. None: the default; 0: no limit."""
     allowed_origins: tuple[str, ...] = ()
     """Web pages that may use MCP beside those of this machine: `AGENTENGINE_ALLOWED_ORIGINS`."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies that say truly whom they pass on, and whether there are
+    any: `AGENTENGINE_TRUSTED_PROXIES`. With one, nobody is let in without a token."""
     instance_id: str | None
     """Given by whoever started the process, echoed by readiness: tells this process from another
     on the same port."""
@@ -97,6 +101,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         custom_memory_types=_switch(given, "AGENTENGINE_CUSTOM_MEMORY_TYPES"),
         writes_a_second=_rate(given.get("AGENTENGINE_RATE_LIMIT")),
         allowed_origins=tuple(given.get("AGENTENGINE_ALLOWED_ORIGINS", "").split()),
+        trusted_proxies=_networks(given.get("AGENTENGINE_TRUSTED_PROXIES", "")),
         instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
         document=document,
         agent_file=Path(given["AGENTENGINE_AGENT"]) if "AGENTENGINE_AGENT" in given else None,
@@ -124,6 +129,16 @@ def _rate(given: str | None) -> float | None:
             "or off"
         )
     return rate
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(str(ip_network(entry)) for entry in text.replace(",", " ").split())
+    except ValueError:
+        raise InvalidProjectConfig(
+            "AGENTENGINE_TRUSTED_PROXIES: expected addresses or networks of proxies, as 127.0.0.1 "
+            "10.0.0.0/8"
+        ) from None
 
 
 def _seconds(text: str) -> float:

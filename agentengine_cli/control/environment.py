@@ -38,6 +38,7 @@ SETTINGS = (
     "AGENTENGINE_CUSTOM_MEMORY_TYPES",
     "AGENTENGINE_RATE_LIMIT",
     "AGENTENGINE_ALLOWED_ORIGINS",
+    "AGENTENGINE_TRUSTED_PROXIES",
 )
 """What else may be set through a secret or `.env`."""
 MACHINE = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "SystemRoot")

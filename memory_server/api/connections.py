@@ -7,6 +7,7 @@ connections as come. Here all three are bounded.
 import asyncio
 import json
 import uuid
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -28,8 +29,17 @@ GRACE_SECONDS = 5
 """How long open connections may finish after the server was told to stop."""
 
 
-def served(app: ASGIApp, *, protocol: "type[BoundedConnection] | None" = None) -> uvicorn.Config:
-    """Return how an application is served. Its life is the caller's affair."""
+def served(
+    app: ASGIApp,
+    *,
+    protocol: "type[BoundedConnection] | None" = None,
+    trusted_proxies: Sequence[str] = (),
+) -> uvicorn.Config:
+    """Return how an application is served. Its life is the caller's affair.
+
+    Only a trusted proxy is believed about whose request it passes on: otherwise every program of
+    this machine, and whoever is behind a proxy on it, could choose an address.
+    """
     return uvicorn.Config(
         app,
         http=protocol or BoundedConnection,
@@ -40,6 +50,8 @@ def served(app: ASGIApp, *, protocol: "type[BoundedConnection] | None" = None) -
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
     )
 
 

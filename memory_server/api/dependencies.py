@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Protocol, TypeVar, cast
 
 from fastapi import Request
 
+from memory_server.api.nearness import is_near
 from memory_server.api.serving import PIN
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.partitions import Partitions
@@ -42,13 +42,15 @@ from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
 from memory_server.services.search import Retrieval
-from memory_server.services.service_accounts import ServiceAccounts, caller_address
+from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import Settings
 
 AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 """The newer spelling first; clients send both."""
 EXECUTION_HEADERS = ("x-agent-engine-execution-id", "x-agentic-execution-id")
+
+_ONCE = frozenset(("authorization", "host", *AGENT_HEADERS, *EXECUTION_HEADERS))
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -333,42 +335,28 @@ def _check_asked_once(request: Request) -> None:
         raise InvalidRequest(f"{', '.join(twice)}: given more than once in the query; once is all")
 
 
+def _check_said_once(request: Request) -> None:
+    """Refuse headers that say twice who calls: two readers of them could take one each."""
+    times = Counter(name for name in request.headers if name in _ONCE)
+    twice = sorted(name for name, count in times.items() if count > 1)
+    if twice:
+        raise InvalidRequest(f"{', '.join(twice)}: a header that is sent more than once")
+
+
 async def _principal(request: Request, *, project_id: str | None) -> Principal:
     _check_asked_once(request)
+    _check_said_once(request)
     token = bearer_of(request.headers)
-    address = address_of(request)
+    found = services(request)
     if token is None:
-        if not (_is_near(address) and _is_local_name(request.headers.get("host", ""))):
+        if found.settings.trusted_proxies or not is_near(request):
             raise NotAuthenticated(
                 "callers from outside this machine need a bearer token in the Authorization header"
             )
         return _ANONYMOUS
-    return await services(request).identity.authenticate(
-        token, project_id=project_id, address=address
+    return await found.identity.authenticate(
+        token, project_id=project_id, address=address_of(request)
     )
-
-
-@lru_cache(maxsize=256)
-def _is_near(address: str | None) -> bool:
-    """Whether a caller is on this machine; a transport without addresses is."""
-    found = caller_address(address)
-    return found is None or found.is_loopback
-
-
-@lru_cache(maxsize=256)
-def _is_local_name(host: str) -> bool:
-    """Whether a request was meant for this machine.
-
-    A page of another site can have its own name resolved to the loopback address and would
-    then be a caller from here; its requests still carry that name.
-    """
-    name = (
-        host.removeprefix("[").partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    )
-    address = caller_address(name)
-    if address is not None:
-        return address.is_loopback
-    return "." not in name or name.endswith(".localhost")
 
 
 def _header(request: Request, names: tuple[str, ...]) -> str | None:

@@ -23,7 +23,8 @@ class PlainPaths:
             if _ENCODED_SLASH.encode() in raw.upper():
                 scope["path"] = _by_segment(raw.decode("latin-1").partition("?")[0])
             if scope["method"] == "HEAD":
-                scope["method"] = "GET"
+                # In a scope of its own: the server has to go on knowing that no body will come.
+                scope = {**scope, "method": "GET"}
                 send = _Bodiless(send)
         await self._app(scope, receive, send)
 

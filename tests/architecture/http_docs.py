@@ -39,9 +39,9 @@ read, though they are POST. A project that enforces identity refuses calls witho
 The project is the server's own or the one of the path, never one of a body; one that does not exist
 is refused with 403 `PROJECT_NOT_FOUND`. Unknown fields are
 ignored; null and blank values count as absent, in bodies and in query strings. Lists are never
-null. Reads are limited by the AND of `user_id` and `visibility`, as far as they are given. A call
-without a token is answered for callers on the server's own machine only: from a loopback address,
-to a name without dots or a loopback address.
+null. Reads are limited by the AND of `user_id` and `visibility`, as far as they are given. Which
+calls need no token, and what changes behind a proxy: [identity.md](identity.md). `Host`,
+`Authorization` and the headers below are sent once (400 otherwise).
 
 Headers that are read: `X-Agent-Engine-Agent-Id` (older: `X-Agentic-Agent-Id`) is the agent of what
 is saved, unless the body names one. `X-Agent-Engine-Execution-Id` (older:

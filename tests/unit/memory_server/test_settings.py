@@ -95,3 +95,18 @@ def test_web_pages_that_may_use_the_tools_are_listed_by_spaces() -> None:
     allowed = settings.from_environment(environ).allowed_origins
 
     assert allowed == ("https://a.example", "https://b.example:8443")
+
+
+def test_trusted_proxies_are_addresses_and_networks() -> None:
+    environ = {"AGENTENGINE_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/8 ::1"}
+
+    trusted = settings.from_environment(environ).trusted_proxies
+
+    assert trusted == ("127.0.0.1/32", "10.0.0.0/8", "::1/128")
+    assert settings.from_environment({}).trusted_proxies == ()
+
+
+@pytest.mark.parametrize("given", ["*", "localhost", "10.0.0.1/8", "127.0.0.1;::1"])
+def test_a_proxy_without_an_address_is_not_trusted(given: str) -> None:
+    with pytest.raises(InvalidProjectConfig, match="AGENTENGINE_TRUSTED_PROXIES"):
+        settings.from_environment({"AGENTENGINE_TRUSTED_PROXIES": given})

@@ -1,9 +1,6 @@
-from typing import Any
-
 import httpx
 import pytest
 
-from memory_server.app import create_app
 from memory_server.bootstrap import Application
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT
@@ -123,48 +120,6 @@ async def test_administration_needs_the_owner_token(
     account = await client.request(method, path, headers=bearer)
 
     assert (anonymous.status_code, account.status_code) == (401, 403)
-
-
-def caller_at(application: Application, address: tuple[str, int] | None, base: str) -> Any:
-    transport = httpx.ASGITransport(create_app(application), client=address)  # type: ignore[arg-type]
-    return httpx.AsyncClient(transport=transport, base_url=base)
-
-
-@pytest.mark.parametrize(
-    ("address", "base"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:8080"),
-        ("::1", "http://[::1]:8080"),
-        ("::ffff:127.0.0.1", "http://localhost"),
-        ("127.0.0.9", "http://memory"),
-        ("a-socket-file", "http://localhost"),
-        ("127.0.0.1", "http://app.localhost:3000"),
-    ],
-)
-async def test_a_caller_on_this_machine_needs_no_token(
-    application: Application, address: str, base: str
-) -> None:
-    async with caller_at(application, (address, 1), base) as client:
-        assert (await client.get(f"{FLAT}/semantic")).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("address", "base"),
-    [
-        ("192.168.1.5", "http://127.0.0.1:8080"),
-        ("127.0.0.1", "http://evil.example"),
-        ("127.0.0.1", "http://192.168.1.5:8080"),
-        ("2001:db8::1", "http://localhost"),
-    ],
-)
-async def test_a_caller_from_elsewhere_needs_a_token(
-    application: Application, owner: dict[str, str], address: str, base: str
-) -> None:
-    async with caller_at(application, (address, 1), base) as client:
-        refused = await client.get(f"{FLAT}/semantic")
-        answered = await client.get(f"{FLAT}/semantic", headers=owner)
-
-    assert (refused.status_code, answered.status_code) == (401, 200)
 
 
 async def test_the_project_in_a_body_decides_nothing(client: httpx.AsyncClient) -> None:
