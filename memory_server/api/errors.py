@@ -19,8 +19,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from memory_server import errors
-from memory_server.agent_errors import AgentBusy, AgentError, AgentTimedOut, AgentUnloadable
-from memory_server.deployment_errors import RollFailed
 from memory_server.domain.characters import whole
 from memory_server.domain.retry import bounded_wait
 from memory_server.errors import InvalidProjectConfig, MemoryServerError
@@ -53,11 +51,11 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.ProviderMissing: 503,
     errors.InputTooLong: 413,
     errors.InvalidProjectConfig: 422,
-    RollFailed: 502,
-    AgentError: 502,
-    AgentUnloadable: 503,
-    AgentBusy: 503,
-    AgentTimedOut: 504,
+    errors.RollFailed: 502,
+    errors.AgentError: 502,
+    errors.AgentUnloadable: 503,
+    errors.AgentBusy: 503,
+    errors.AgentTimedOut: 504,
     errors.AllSourcesFailed: 503,
     errors.SourceNotIndexed: 503,
 }

@@ -10,8 +10,6 @@ from typing import Any
 
 import httpx
 
-import memory_server.agent_errors
-import memory_server.deployment_errors  # noqa: F401 its classes are part of the tree
 from memory_server.errors import MemoryServerError
 
 ATTEMPTS = 3

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from memory_server.agent_errors import AgentTimedOut, ExecutionCancelled
-from memory_server.errors import MemoryServerError
+from memory_server.errors import AgentTimedOut, ExecutionCancelled, MemoryServerError
 from memory_server.ports.agent import AgentEvent
 from memory_server.ports.clock import Clock
 from memory_server.services.executions import Execution, Executions, ExecutionStatus

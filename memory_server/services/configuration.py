@@ -6,11 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from memory_server import project_config
-from memory_server.deployment_errors import (
-    EmbeddingSpaceChanged,
-    NothingStored,
-    ProviderKeyMissing,
-)
 from memory_server.domain import deployment_plan as rules
 from memory_server.domain.custom_type import NOT_ENABLED
 from memory_server.domain.deployment import (
@@ -19,7 +14,12 @@ from memory_server.domain.deployment import (
     RunningConfig,
     StoredConfig,
 )
-from memory_server.errors import InvalidProjectConfig
+from memory_server.errors import (
+    EmbeddingSpaceChanged,
+    InvalidProjectConfig,
+    NothingStored,
+    ProviderKeyMissing,
+)
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
 from memory_server.project_config import MemoryConfig, Problem

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic
 
-from memory_server.deployment_errors import (
-    ApplyInProgress,
-    EmbeddingSpaceChanged,
-    ManagedElsewhere,
-    RollFailed,
-)
 from memory_server.domain.characters import whole
 from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, Secret
 from memory_server.domain.deployment_plan import secret_changes
-from memory_server.errors import MemoryServerError
+from memory_server.errors import (
+    ApplyInProgress,
+    EmbeddingSpaceChanged,
+    ManagedElsewhere,
+    MemoryServerError,
+    RollFailed,
+)
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
 from memory_server.ports.store import Store

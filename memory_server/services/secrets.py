@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from memory_server.deployment_errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.domain.deployment import (
     MOST_SECRETS,
     Secret,
@@ -11,6 +10,7 @@ from memory_server.domain.deployment import (
     why_no_secret_name,
     why_no_secret_value,
 )
+from memory_server.errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
 

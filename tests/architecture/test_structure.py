@@ -2,11 +2,10 @@
 
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from memory_server import agent_errors, deployment_errors, errors
+from memory_server import errors
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("agentengine_cli", "memory_server", "benchmarks", "demo")
@@ -23,21 +22,27 @@ def tree(cls: type[errors.MemoryServerError]) -> list[type[errors.MemoryServerEr
     return [cls, *(below for child in cls.__subclasses__() for below in tree(child))]
 
 
-@pytest.mark.parametrize("module", [errors, agent_errors, deployment_errors])
-def test_every_error_is_drawn_in_the_tree_of_its_module(module: ModuleType) -> None:
-    drawn = re.findall(r"^\s*[*+.-] (\w+)$", module.__doc__ or "", re.MULTILINE)
-    every = tree(errors.MemoryServerError)
-    defined = {cls.__name__ for cls in every if cls.__module__ == module.__name__}
-    roots = {cls.__name__ for cls in every if cls.__module__ == errors.__name__}
+ERRORS = [
+    cls for cls in tree(errors.MemoryServerError) if cls.__module__.startswith(errors.__name__)
+]
 
-    assert len(drawn) == len(set(drawn))
-    assert defined <= set(drawn) <= defined | roots
+
+def test_errors_are_drawn_as_the_tree_they_are() -> None:
+    above: dict[int, str] = {}
+    drawn = []
+    for indent, name in re.findall(r"^( *)[*+.-] (\w+)$", errors.__doc__ or "", re.MULTILINE):
+        drawn.append((above.get(len(indent) - 2, "Exception"), name))
+        above[len(indent)] = name
+
+    assert sorted(drawn) == sorted((cls.__base__.__name__, cls.__name__) for cls in ERRORS)  # type: ignore[union-attr]
+
+
+def test_every_error_is_imported_from_one_place() -> None:
+    assert sorted(errors.__all__) == sorted(cls.__name__ for cls in ERRORS)
 
 
 def test_every_error_has_a_code_of_its_own() -> None:
-    defined = [cls for cls in tree(errors.MemoryServerError) if "tests" not in cls.__module__]
-
-    assert len({cls.code for cls in defined}) == len(defined)
+    assert len({cls.code for cls in ERRORS}) == len(ERRORS)
 
 
 def test_files_of_the_glossary_exist() -> None:

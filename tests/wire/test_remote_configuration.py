@@ -18,8 +18,7 @@ import httpx
 import pytest
 
 from memory_server.client import MemoryServerClient
-from memory_server.deployment_errors import ManagedElsewhere
-from memory_server.errors import InvalidProjectConfig
+from memory_server.errors import InvalidProjectConfig, ManagedElsewhere
 from tests.integration.providers.embedding.embedding_server import (
     EmbeddingServer,
     Reply,

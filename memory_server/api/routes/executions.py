@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memory_server.agent_errors import ExecutionNotFound, NotSuspended
 from memory_server.api.dependencies import Caller
 from memory_server.api.entries import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.invoke import ExecutionDocument
 from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.limits import MAX_ID
+from memory_server.errors import ExecutionNotFound, NotSuspended
 from memory_server.services.executions import Execution, Executions
 
 router = APIRouter(prefix="/projects/{project_id}/executions/{execution_id}", tags=["agent"])

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from memory_server.api.dependencies import Caller, keyholder
 from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
 from memory_server.api.schemas.secrets import SecretBody, SecretDocument, SecretKept, SecretList
-from memory_server.deployment_errors import SecretNotFound, SecretNotServed
+from memory_server.errors import SecretNotFound, SecretNotServed
 
 router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])
 

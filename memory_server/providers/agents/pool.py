@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 
-from memory_server.agent_errors import AgentBusy, AgentEnded, AgentError, AgentUnloadable
+from memory_server.errors import AgentBusy, AgentEnded, AgentError, AgentUnloadable
 from memory_server.ports.agent import Agent, AgentCall, AgentEvent, AgentState, Badge, Badges
 from memory_server.providers.agents.environment import environment, sources
 from memory_server.providers.agents.process import AgentProcess

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import memory_server
-from memory_server.agent_errors import (
+from memory_server.agent_runtime import frames
+from memory_server.errors import (
     AgentAnswerTooLong,
     AgentEnded,
     AgentError,
@@ -20,7 +21,6 @@ from memory_server.agent_errors import (
     AgentUnloadable,
     WrongAgentAnswer,
 )
-from memory_server.agent_runtime import frames
 from memory_server.ports.agent import AgentCall, AgentEvent, AgentEventKind, Badge
 from memory_server.providers.agents.output import Output, Redaction
 from memory_server.providers.agents.settings import AgentSettings

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memory_server.agent_errors import AgentAnswerTooLong, WrongAgentAnswer
 from memory_server.domain.turn import Role, Turn
+from memory_server.errors import AgentAnswerTooLong, WrongAgentAnswer
 from tests.factories import a_turn
 from tests.integration.providers.agents.conftest import (
     KnownBadges,

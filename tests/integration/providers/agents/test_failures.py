@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memory_server.agent_errors import AgentBusy, AgentEnded, AgentRaised, AgentUnloadable
+from memory_server.errors import AgentBusy, AgentEnded, AgentRaised, AgentUnloadable
 from memory_server.providers.agents import pool, process
 from tests.integration.providers.agents.conftest import (
     KnownBadges,

@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 
 from memory_server.bootstrap import Application, succeed
-from memory_server.deployment_errors import (
-    ApplyInProgress,
-    EmbeddingSpaceChanged,
-    ManagedElsewhere,
-    NothingStored,
-    ProviderKeyMissing,
-    RollFailed,
-)
 from memory_server.domain.deployment import Applied, ApplyRequest
 from memory_server.domain.job import JobState
 from memory_server.domain.turn import Role
-from memory_server.errors import KeyRejected, ProviderUnavailable, StorageError
+from memory_server.errors import (
+    ApplyInProgress,
+    EmbeddingSpaceChanged,
+    KeyRejected,
+    ManagedElsewhere,
+    NothingStored,
+    ProviderKeyMissing,
+    ProviderUnavailable,
+    RollFailed,
+    StorageError,
+)
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.services.deployment import Deployment
 from memory_server.services.readiness import Readiness

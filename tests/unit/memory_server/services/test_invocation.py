@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from memory_server.agent_errors import AgentTimedOut, ExecutionCancelled
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.formats import FormatStyle
@@ -14,7 +13,13 @@ from memory_server.domain.partitions import Partitions
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
-from memory_server.errors import IdentityRefused, InvalidRequest, ProviderUnavailable
+from memory_server.errors import (
+    AgentTimedOut,
+    ExecutionCancelled,
+    IdentityRefused,
+    InvalidRequest,
+    ProviderUnavailable,
+)
 from memory_server.ports.agent import AgentEvent
 from memory_server.ports.answerer import Answerer
 from memory_server.ports.store import Store

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_server.deployment_errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.domain.deployment import MOST_SECRETS
+from memory_server.errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.services.secrets import Secrets
 from memory_server.storage.files import DeploymentDirectory
 from tests.clock import START, ManualClock

@@ -1,22 +1,6 @@
-"""Errors of invoking agents; `errors` has the root.
+"""Errors of invoking agents."""
 
-* MemoryServerError
-  + NotFound
-    - ExecutionNotFound
-  + Conflict
-    - ExecutionCancelled
-    - NotSuspended
-  + AgentError
-    - AgentUnloadable
-    - AgentRaised
-    - AgentEnded
-    - AgentTimedOut
-    - WrongAgentAnswer
-    - AgentAnswerTooLong
-    - AgentBusy
-"""
-
-from memory_server.errors import Conflict, MemoryServerError, NotFound
+from memory_server.errors.root import Conflict, MemoryServerError, NotFound
 
 
 class ExecutionNotFound(NotFound):

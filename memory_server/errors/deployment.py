@@ -1,22 +1,12 @@
-"""Errors of configuring a running server, beside those of its work; `errors` has the root.
+"""Errors of configuring a server."""
 
-* MemoryServerError
-  + InvalidRequest
-    - InvalidSecret
-  + NotFound
-    - SecretNotFound
-  + Conflict
-    - ManagedElsewhere
-    - NothingStored
-    - ApplyInProgress
-    - EmbeddingSpaceChanged
-    - ProviderKeyMissing
-    - SecretNotServed
-    - TooManySecrets
-  + RollFailed
-"""
+from memory_server.errors.root import Conflict, InvalidRequest, MemoryServerError, NotFound
 
-from memory_server.errors import Conflict, InvalidRequest, MemoryServerError, NotFound
+
+class InvalidProjectConfig(MemoryServerError):
+    """The project configuration is not valid; `details["problems"]` lists every reason."""
+
+    code = "INVALID_PROJECT_CONFIG"
 
 
 class InvalidSecret(InvalidRequest):

@@ -1,0 +1,242 @@
+"""Errors the memory server raises, free of any transport.
+
+* MemoryServerError
+  + InvalidRequest
+    - InvalidFilter
+    - UndeclaredPath
+      . PublishingPath
+    - IdentityMissing
+    - InvalidSecret
+  + NotFound
+    - MemoryNotFound
+    - SnapshotNotFound
+    - JobNotFound
+    - AccountNotFound
+    - MemberNotFound
+    - OrganizationNotFound
+    - UnknownCustomType
+    - ProjectNotFound
+    - ExecutionNotFound
+    - SecretNotFound
+  + Forbidden
+    - NotAuthenticated
+      . TokenExpired
+    - IdentityRefused
+  + Conflict
+    - VersionConflict
+    - DuplicateMemory
+    - AlreadyPromoted
+    - LeaseLost
+    - DuplicateName
+    - ProjectNotEmpty
+    - ProjectInUse
+    - ExecutionCancelled
+    - NotSuspended
+    - ManagedElsewhere
+    - NothingStored
+    - ApplyInProgress
+    - EmbeddingSpaceChanged
+    - ProviderKeyMissing
+    - SecretNotServed
+    - TooManySecrets
+  + LimitExceeded
+    - TooLarge
+    - RateLimited
+    - Overloaded
+    - BodyTooSlow
+    - DeadlineExceeded
+  + StorageError
+    - StorageUnavailable
+    - StorageFull
+    - StorageLocked
+    - StorageCorrupt
+    - SchemaTooNew
+  + ProviderError
+    - ProviderUnavailable
+    - ProviderRateLimited
+    - KeyRejected
+    - KeyMissing
+    - ProviderMissing
+    - Refused
+    - InvalidAnswer
+    - InputTooLong
+    - WrongDimension
+  + AllSourcesFailed
+  + SourceNotIndexed
+  + InvalidProjectConfig
+  + AgentError
+    - AgentUnloadable
+    - AgentRaised
+    - AgentEnded
+    - AgentTimedOut
+    - WrongAgentAnswer
+    - AgentAnswerTooLong
+    - AgentBusy
+  + RollFailed
+"""
+
+from memory_server.errors.agents import (
+    AgentAnswerTooLong,
+    AgentBusy,
+    AgentEnded,
+    AgentError,
+    AgentRaised,
+    AgentTimedOut,
+    AgentUnloadable,
+    ExecutionCancelled,
+    ExecutionNotFound,
+    NotSuspended,
+    WrongAgentAnswer,
+)
+from memory_server.errors.deployment import (
+    ApplyInProgress,
+    EmbeddingSpaceChanged,
+    InvalidProjectConfig,
+    InvalidSecret,
+    ManagedElsewhere,
+    NothingStored,
+    ProviderKeyMissing,
+    RollFailed,
+    SecretNotFound,
+    SecretNotServed,
+    TooManySecrets,
+)
+from memory_server.errors.identity import (
+    AccountNotFound,
+    DuplicateName,
+    IdentityRefused,
+    MemberNotFound,
+    NotAuthenticated,
+    OrganizationNotFound,
+    ProjectInUse,
+    ProjectNotEmpty,
+    ProjectNotFound,
+    TokenExpired,
+)
+from memory_server.errors.load import (
+    BodyTooSlow,
+    DeadlineExceeded,
+    Overloaded,
+    RateLimited,
+    TooLarge,
+)
+from memory_server.errors.memory import (
+    AllSourcesFailed,
+    AlreadyPromoted,
+    DuplicateMemory,
+    IdentityMissing,
+    InvalidFilter,
+    JobNotFound,
+    LeaseLost,
+    MemoryNotFound,
+    PublishingPath,
+    SnapshotNotFound,
+    SourceNotIndexed,
+    UndeclaredPath,
+    UnknownCustomType,
+    VersionConflict,
+)
+from memory_server.errors.providers import (
+    InputTooLong,
+    InvalidAnswer,
+    KeyMissing,
+    KeyRejected,
+    ProviderError,
+    ProviderMissing,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    Refused,
+    WrongDimension,
+)
+from memory_server.errors.root import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    LimitExceeded,
+    MemoryServerError,
+    NotFound,
+)
+from memory_server.errors.storage import (
+    SchemaTooNew,
+    StorageCorrupt,
+    StorageError,
+    StorageFull,
+    StorageLocked,
+    StorageUnavailable,
+)
+
+__all__ = [
+    "AccountNotFound",
+    "AgentAnswerTooLong",
+    "AgentBusy",
+    "AgentEnded",
+    "AgentError",
+    "AgentRaised",
+    "AgentTimedOut",
+    "AgentUnloadable",
+    "AllSourcesFailed",
+    "AlreadyPromoted",
+    "ApplyInProgress",
+    "BodyTooSlow",
+    "Conflict",
+    "DeadlineExceeded",
+    "DuplicateMemory",
+    "DuplicateName",
+    "EmbeddingSpaceChanged",
+    "ExecutionCancelled",
+    "ExecutionNotFound",
+    "Forbidden",
+    "IdentityMissing",
+    "IdentityRefused",
+    "InputTooLong",
+    "InvalidAnswer",
+    "InvalidFilter",
+    "InvalidProjectConfig",
+    "InvalidRequest",
+    "InvalidSecret",
+    "JobNotFound",
+    "KeyMissing",
+    "KeyRejected",
+    "LeaseLost",
+    "LimitExceeded",
+    "ManagedElsewhere",
+    "MemberNotFound",
+    "MemoryNotFound",
+    "MemoryServerError",
+    "NotAuthenticated",
+    "NotFound",
+    "NotSuspended",
+    "NothingStored",
+    "OrganizationNotFound",
+    "Overloaded",
+    "ProjectInUse",
+    "ProjectNotEmpty",
+    "ProjectNotFound",
+    "ProviderError",
+    "ProviderKeyMissing",
+    "ProviderMissing",
+    "ProviderRateLimited",
+    "ProviderUnavailable",
+    "PublishingPath",
+    "RateLimited",
+    "Refused",
+    "RollFailed",
+    "SchemaTooNew",
+    "SecretNotFound",
+    "SecretNotServed",
+    "SnapshotNotFound",
+    "SourceNotIndexed",
+    "StorageCorrupt",
+    "StorageError",
+    "StorageFull",
+    "StorageLocked",
+    "StorageUnavailable",
+    "TokenExpired",
+    "TooLarge",
+    "TooManySecrets",
+    "UndeclaredPath",
+    "UnknownCustomType",
+    "VersionConflict",
+    "WrongAgentAnswer",
+    "WrongDimension",
+]
