@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.wording import NEGATIONS
 
 NEAR_DUPLICATE = 0.9
 """Share of common words from which two texts say the same."""
@@ -28,9 +29,7 @@ _PRESENT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"\w+")
-_NEGATIONS = frozenset(
-    ("no", "not", "never", "none", "nothing", "without", "neither", "nor", "cannot", "nunca", "sin")
-)
+_HUNG_ON = re.compile("n['\u2019]t")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,8 +215,8 @@ class _Text:
     @classmethod
     def of(cls, content: str) -> "_Text":
         plain = " ".join(unicodedata.normalize("NFKC", content).split()).rstrip(" .!")
-        found = _WORDS.findall(plain.replace("n't", " not"))
-        must_agree = {word for word in found if word.lower() in _NEGATIONS or _has_digit(word)}
+        found = _WORDS.findall(_HUNG_ON.sub(" not", plain))
+        must_agree = {word for word in found if word.lower() in NEGATIONS or _has_digit(word)}
         return cls(plain, frozenset(found), frozenset(must_agree))
 
 

@@ -15,9 +15,13 @@ _NUMBER_WORDS = {
     if word
 }
 """Without `one` and `uno`, which count nothing in "the one I like"."""
-_NEGATIONS = frozenset(
-    ("not", "no", "never", "cannot", "without", "nobody", "nothing", "nunca", "jamás", "sin")
+NEGATIONS = frozenset(
+    """
+    no not never none nobody nothing neither nor cannot without
+    nunca jamás sin
+    """.split()
 )
+"""Words that deny, in lower case: English and Spanish. English also hangs `n't` on a word."""
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -38,7 +42,7 @@ def numbers(text: str) -> frozenset[str]:
 
 def is_negated(text: str) -> bool:
     """Whether the sentence denies what it says."""
-    return any(token in _NEGATIONS or token.endswith(("n't", "n\u2019t")) for token in tokens(text))
+    return any(token in NEGATIONS or token.endswith(("n't", "n\u2019t")) for token in tokens(text))
 
 
 def may_say_the_same(one: str, other: str) -> bool:

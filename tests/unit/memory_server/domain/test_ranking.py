@@ -164,10 +164,17 @@ LONG = "the customer of the north plant asked for a refund of all the pumps we s
         (f"{LONG} in 2024", f"{LONG} in 2025"),
         (f"{LONG} and was paid", f"{LONG} and was not paid"),
         (f"{LONG}, we did", f"{LONG}, we didn't"),
+        (LONG, f"nobody: {LONG}"),
     ],
 )
 def test_chunks_that_differ_in_what_matters_both_stay(one: str, other: str) -> None:
     assert len(drop_near_duplicates([a_chunk(one, id="a"), a_chunk(other, id="b")])) == 2
+
+
+def test_an_apostrophe_may_be_written_either_way() -> None:
+    chunks = [a_chunk(f"{LONG}, we didn't", id="a"), a_chunk(f"{LONG}, we didn\u2019t", id="b")]
+
+    assert ids(drop_near_duplicates(chunks)) == ["a"]
 
 
 def test_a_repeat_in_another_source_is_dropped_and_the_order_stays() -> None:

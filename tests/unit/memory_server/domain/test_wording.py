@@ -22,6 +22,7 @@ def test_dates_times_and_amounts_are_numbers() -> None:
         ("I don\u2019t eat meat", True),
         ("Ana never flies", True),
         ("No como carne", True),
+        ("Neither Ana nor Bob flies", True),
         ("I know Ana", False),
         ("I eat meat", False),
     ],
