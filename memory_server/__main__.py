@@ -27,15 +27,32 @@ _QUIET = ("httpx", "httpcore", "uvicorn.error", "uvicorn.access")
 """Loggers that say at level info what we say ourselves, or should not say at all."""
 
 
+PORT_TAKEN = 98
+"""The exit code that says so: whoever chose the port for us may choose another."""
+
+
 class CannotStart(Exception):
     """The server cannot listen where it was told to."""
+
+    exit_code = 1
+
+
+class PortTaken(CannotStart):
+    """Another program listens there."""
+
+    exit_code = PORT_TAKEN
 
 
 class AnnouncedServer(uvicorn.Server):
     """Says where it serves as soon as it does."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except OSError as error:
+            # Two programs can hold a port until one of them listens.
+            host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
+            raise _why_not(host, port, error) from error
         if self.started and sockets:
             _say(f"memory server: {_url(sockets[0])}")
 
@@ -55,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _say(f"  {problem}")
     except CannotStart as error:
         _say(f"memory server: {error}")
+        return error.exit_code
     return 1
 
 
@@ -102,18 +120,18 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except (OSError, OverflowError) as error:
-        raise CannotStart(_why_not(host, port, error)) from error
+        raise _why_not(host, port, error) from error
     # Listening starts with serving, so that nobody connects to a server that is not ready.
     listener.setblocking(False)  # noqa: FBT003 the standard library's signature
     return listener
 
 
-def _why_not(host: str, port: int, error: Exception) -> str:
+def _why_not(host: str, port: int, error: Exception) -> CannotStart:
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         who = _owner_of(port) or "another program"
-        return f"port {port} on {host} is in use by {who}; choose another with --port"
+        return PortTaken(f"port {port} on {host} is in use by {who}; choose another with --port")
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return f"cannot listen on {host} port {port}: {reason}"
+    return CannotStart(f"cannot listen on {host} port {port}: {reason}")
 
 
 def _owner_of(port: int) -> str | None:

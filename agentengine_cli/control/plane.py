@@ -151,11 +151,10 @@ class ControlPlane:
             pinned = dev_settings(self.stack).memory_port
             self._check_port(pinned)
             self._stop(report)
-            port = self._port(pinned)
-            outcome = self._attempt(delivery, port, sources, report)
+            outcome = self._attempt(delivery, self._port(pinned), sources, report)
             if not outcome.is_alive:
                 report("it ended; trying once more")
-                outcome = self._attempt(delivery, port, sources, report)
+                outcome = self._attempt(delivery, self._port(pinned), sources, report)
         if not outcome.is_alive:
             raise StartFailed(
                 f"The memory server ends right after its start{ending(self._server, outcome)}",

@@ -18,6 +18,8 @@ from agentengine_cli.errors import CliError
 RESTORE_SECONDS = 30.0
 BLOCKED_SECONDS = 60.0
 """How long a blocked server is kept in the place of one that was ready."""
+PORT_RACES = 3
+"""How often another port is chosen when a program takes the chosen one before our server does."""
 LOG_HINT = "See its log: agentengine dev logs --no-follow"
 
 
@@ -47,12 +49,13 @@ class Rollout:
         """
         record = self._replace(delivery, port)
         better = self._gave_up_better(delivery)
-        outcome = self.server.watch(
-            record,
-            seconds=seconds,
-            report=self.report,
-            blocked_seconds=BLOCKED_SECONDS if better else math.inf,
-        )
+        blocked_seconds = BLOCKED_SECONDS if better else math.inf
+        outcome = self._watch(record, seconds, blocked_seconds)
+        for _ in range(PORT_RACES):
+            if not outcome.lost_its_port:
+                break
+            record = self._start(delivery, port)
+            outcome = self._watch(record, seconds, blocked_seconds)
         if not outcome.is_alive:
             raise StartFailed(self._died(outcome) + self._restore(), hint=LOG_HINT)
         if outcome.answer.status == "blocked" and better:
@@ -67,9 +70,20 @@ class Rollout:
         self.server.state.deliver(delivery)
         try:
             self._end_old()
+        except CliError as error:
+            raise StartFailed(f"{error}.{self._restore()}", hint=error.hint) from error
+        return self._start(delivery, port)
+
+    def _start(self, delivery: Delivery, port: Callable[[], int]) -> ServerRecord:
+        try:
             return self.server.start(delivery, port=port(), sources=self.sources)
         except CliError as error:
             raise StartFailed(f"{error}.{self._restore()}", hint=error.hint) from error
+
+    def _watch(self, record: ServerRecord, seconds: float, blocked_seconds: float) -> Outcome:
+        return self.server.watch(
+            record, seconds=seconds, report=self.report, blocked_seconds=blocked_seconds
+        )
 
     def _end_old(self) -> None:
         if self.before.record and self.before.state.is_running:

@@ -23,6 +23,8 @@ DATA_VARIABLE = "AGENTENGINE_DATA_DIR"
 STOP_SECONDS = 30.0
 """A server takes up to 20 seconds to finish the work it has begun."""
 KILL_SECONDS = 5.0
+PORT_TAKEN = 98
+"""The exit code of a server whose port another program took between our look and its start."""
 FIRST_POLL_SECONDS = 0.1
 SLOWEST_POLL_SECONDS = 1.0
 
@@ -53,6 +55,11 @@ class Outcome:
     def is_ready(self) -> bool:
         """Whether it takes work."""
         return self.is_alive and self.answer.is_ready
+
+    @property
+    def lost_its_port(self) -> bool:
+        """Whether it ended because another program was quicker."""
+        return self.exit_code == PORT_TAKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The server as a process: what it says, how it ends."""
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from agentengine_cli.control import server as control
+from memory_server.__main__ import PORT_TAKEN, AnnouncedServer, PortTaken
 
 COMMAND = (sys.executable, "-m", "memory_server", "--port")
 TURN = {"session_id": "s", "user_id": "ana", "role": "user", "content": "hello"}
@@ -39,7 +45,7 @@ def running(directory: Path) -> Iterator[tuple["subprocess.Popen[str]", httpx.Cl
         process.stderr.close()
 
 
-def refused(port: int, directory: Path, **more: str) -> list[str]:
+def refused(port: int, directory: Path, *, code: int = 1, **more: str) -> list[str]:
     """Start a server that cannot start, and return the lines it says."""
     done = subprocess.run(  # noqa: S603 our own command
         [*COMMAND, str(port)],
@@ -49,7 +55,7 @@ def refused(port: int, directory: Path, **more: str) -> list[str]:
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     return done.stderr.splitlines()
 
 
@@ -71,11 +77,27 @@ def test_a_port_in_use_is_told_with_its_owner(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        [line] = refused(port, tmp_path)
+        [line] = refused(port, tmp_path, code=PORT_TAKEN)
 
     assert f"port {port} on 127.0.0.1 is in use by" in line
     assert f"(process {os.getpid()})" in line
     assert "--port" in line
+
+
+def test_a_port_that_two_programs_hold_goes_to_the_first_that_listens() -> None:
+    both = [socket.socket(), socket.socket()]
+    for held in both:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", both[0].getsockname()[1] if held is both[1] else 0))
+    quicker, ours = both
+    quicker.listen()
+
+    with quicker, ours, pytest.raises(PortTaken, match=rf"process {os.getpid()}"):
+        asyncio.run(AnnouncedServer(uvicorn.Config(FastAPI(), lifespan="off")).serve([ours]))
+
+
+def test_command_line_knows_the_code_for_a_port_that_is_taken() -> None:
+    assert control.PORT_TAKEN == PORT_TAKEN
 
 
 def test_a_store_in_use_is_told_in_one_line(tmp_path: Path) -> None:

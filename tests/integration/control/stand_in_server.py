@@ -3,7 +3,8 @@
 How it behaves is decided by the configuration delivered to it, in the key `log_level`:
 info ready; debug starting; warning blocked for ever; error exits at once; critical serves under
 another instance's name and ignores SIGTERM. Blocked with the model wordllama, it says that the
-model cannot be loaded. Every file in its data directory is a vector.
+model cannot be loaded. Every file in its data directory is a vector. It exits with 98 when its port
+is taken.
 """
 
 import argparse
@@ -55,7 +56,11 @@ def main() -> None:
         sys.exit(3)
     if Handler.level == "critical":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    HTTPServer((options.host, options.port), Handler).serve_forever()
+    try:
+        server = HTTPServer((options.host, options.port), Handler)
+    except OSError:
+        sys.exit(98)
+    server.serve_forever()
 
 
 if __name__ == "__main__":

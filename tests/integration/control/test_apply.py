@@ -1,11 +1,13 @@
 import contextlib
 import errno
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agentengine_cli.control import addresses
 from agentengine_cli.control.environment import KeyMissing
 from agentengine_cli.control.files import StateUnwritable
 from agentengine_cli.control.lock import LockHeld
@@ -282,3 +284,34 @@ def test_full_disk_does_not_cost_the_running_server(
 
 def _disk_is_full(_: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_port_that_another_program_was_quicker_to_take_is_given_up(
+    bench: Bench, usual_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([True])
+    free = addresses.is_free
+    monkeypatch.setattr(addresses, "is_free", lambda port: next(looks, None) or free(port))
+    bench.configure()
+
+    with socket.create_server((addresses.HOST, usual_port)):
+        status = bench.plane().apply(ApplyRequest(wait=True)).status
+
+    assert status.state is State.READY
+    assert status.record is not None
+    assert status.record.port != usual_port
+
+
+def test_pinned_port_that_another_program_was_quicker_to_take_is_named(
+    bench: Bench, usual_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([True, True])
+    free = addresses.is_free
+    monkeypatch.setattr(addresses, "is_free", lambda port: next(looks, None) or free(port))
+    bench.configure()
+
+    with (
+        socket.create_server((addresses.HOST, usual_port)),
+        pytest.raises(StartFailed, match=rf"Port {usual_port} is in use by .*stays pending"),
+    ):
+        bench.plane().apply(ApplyRequest(wait=True, port=usual_port))
