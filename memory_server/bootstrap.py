@@ -5,7 +5,7 @@ import logging
 import os
 import secrets
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -67,7 +67,7 @@ _STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
 class Lasting:
     """What goes on unchanged whatever configuration the services have."""
 
-    owner_token: str
+    owner_token: str = field(repr=False)
     identity: Identity
     service_accounts: ServiceAccounts
     projects: ProjectKeeping

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Response
 from pydantic import Field
 
 from memory_server.api.dependencies import Caller, Services, caller, deployment, services
@@ -18,6 +18,14 @@ from memory_server.services.deployment import Deployment
 CallerOfRoute = Annotated[Caller, Depends(caller)]
 ServicesOfApp = Annotated[Services, Depends(services)]
 DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
+
+
+async def _not_kept(response: Response) -> None:
+    response.headers["Cache-Control"] = "no-store"
+
+
+NOT_KEPT = Depends(_not_kept)
+"""For a route that tells a secret: nobody on the way is to keep the answer."""
 
 LIST_LIMIT = MAX_LISTED
 """The most entries that one listing returns, where all are asked for."""

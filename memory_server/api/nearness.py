@@ -10,7 +10,7 @@ from functools import lru_cache
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-from memory_server.services.service_accounts import caller_address
+from memory_server.services.addresses import caller_address
 
 PASSED_ON = frozenset(
     (

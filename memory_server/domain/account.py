@@ -1,7 +1,7 @@
 """Who may call: roles, service accounts, and the caller of one request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -37,8 +37,8 @@ _FORMER = {
 class SecretHash:
     """A client secret as it is kept: salted and hashed, never the secret."""
 
-    salt: str
-    digest: str
+    salt: str = field(repr=False)
+    digest: str = field(repr=False)
     expires_at: datetime
 
 

@@ -1,6 +1,6 @@
 """People: the members of projects, and their logins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory_server.domain.account import AccountRole, SecretHash
@@ -10,8 +10,8 @@ from memory_server.domain.account import AccountRole, SecretHash
 class PasswordHash:
     """A password as it is kept: salted and hashed, never the password."""
 
-    salt: str
-    digest: str
+    salt: str = field(repr=False)
+    digest: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.errors import Forbidden, NotAuthenticated
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.members import Members
+from memory_server.services.addresses import is_listed
 from memory_server.services.executions import Executions
-from memory_server.services.service_accounts import is_listed
 from memory_server.services.tokens import Claims, Tokens
 
 

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind, SecretHash
@@ -11,6 +11,7 @@ from memory_server.domain.member import Login, Member, PasswordHash
 from memory_server.errors import InvalidRequest, MemberNotFound, NotAuthenticated, VersionConflict
 from memory_server.ports.clock import Clock
 from memory_server.ports.members import Members
+from memory_server.services.addresses import source_of
 from memory_server.services.attempts import Attempts
 from memory_server.services.credentials import new_id, new_secret, opens, salted
 from memory_server.services.tokens import Claims, Tokens
@@ -37,7 +38,7 @@ class NewPassword:
     """A member and their password, which is shown once and never kept."""
 
     member: Member
-    password: str
+    password: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class LoggedIn:
     """The tokens of a login. The refresh token is good once."""
 
     member: Member
-    access_token: str
-    refresh_token: str
+    access_token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
 
 
 class MemberKeeping:
@@ -134,7 +135,9 @@ class MemberKeeping:
 
         Raises `NotAuthenticated`, for unknown names as for wrong passwords, and `RateLimited`.
         """
-        counted = ((self._of_name, f"{address} {user_id}"), (self._of_address, address or ""))
+        source = source_of(address)
+        # The address first: what it may try bounds how many names are remembered for it.
+        counted = ((self._of_address, source), (self._of_name, f"{source} {user_id}"))
         for attempts, key in counted:
             attempts.count(key)
         member = _whose(await self._members.named(user_id), password, project_id)

@@ -1,16 +1,15 @@
 """Service accounts: the identities of programs, and the tokens they get for their secrets."""
 
-import ipaddress
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from memory_server.domain.account import AccountRole, PrincipalKind, SecretHash, ServiceAccount
 from memory_server.errors import AccountNotFound, InvalidRequest, NotAuthenticated, VersionConflict
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.clock import Clock
+from memory_server.services.addresses import network_of, source_of
 from memory_server.services.attempts import Attempts
 from memory_server.services.credentials import new_id, new_secret, opens, salted
 from memory_server.services.tokens import Claims, Tokens
@@ -28,8 +27,6 @@ WINDOW = timedelta(minutes=1)
 """How many tokens one account, and one address, may ask for in that time."""
 
 _TICK = timedelta(microseconds=1)
-_MAPPED_BITS = 96
-"""How many bits of an IPv6 address come before the IPv4 address that is wrapped in it."""
 _NOBODYS = salted(new_secret(""))
 """What a secret is compared with when there is no account, so that it takes as long."""
 
@@ -50,7 +47,7 @@ class IssuedSecret:
     """An account and its client secret, which is shown once and never kept."""
 
     account: ServiceAccount
-    client_secret: str
+    client_secret: str = field(repr=False)
 
 
 class ServiceAccounts:
@@ -64,7 +61,10 @@ class ServiceAccounts:
             clock=clock, what="tokens for one client id", most=MOST_OF_ACCOUNT, window=WINDOW
         )
         self._of_address = Attempts(
-            clock=clock, what="tokens from one address", most=MOST_OF_ADDRESS, window=WINDOW
+            clock=clock,
+            what="attempts to get a token from one address",
+            most=MOST_OF_ADDRESS,
+            window=WINDOW,
         )
 
     async def issue_token(
@@ -72,14 +72,16 @@ class ServiceAccounts:
     ) -> str:
         """Return a bearer token for client credentials.
 
-        Raises `NotAuthenticated`, for unknown ids as for wrong secrets, and `RateLimited`.
+        Raises `NotAuthenticated`, for unknown ids as for wrong secrets, and `RateLimited`. Only
+        who knows the secret counts against the account: a client id is no secret, and nobody
+        else is to use up what its account may ask for.
         """
-        for attempts, key in ((self._of_account, client_id), (self._of_address, address or "")):
-            attempts.count(key)
+        self._of_address.count(source_of(address))
         account = await self._accounts.find(client_id)
         now = self._clock.now()
         if not _opens(account, client_secret, now) or account is None or not account.is_active:
             raise NotAuthenticated("the client id or the client secret is not valid")
+        self._of_account.count(account.client_id)
         await self._accounts.touch(account.client_id, now)
         return self._tokens.issue(
             Claims(
@@ -227,35 +229,8 @@ def _check_hours(hours: int) -> None:
 def _check_addresses(addresses: Sequence[str]) -> None:
     for address in addresses:
         try:
-            _network(address)
+            network_of(address)
         except ValueError:
             raise InvalidRequest(
                 f"ip_access_list: {address!r} is neither an IP address nor a CIDR range"
             ) from None
-
-
-def caller_address(text: str | None) -> IPv4Address | IPv6Address | None:
-    """Return a caller's address, None for what is none.
-
-    A socket for both families gives IPv4 callers as `::ffff:10.1.2.3`; they are unwrapped.
-    """
-    try:
-        address = ipaddress.ip_address(text or "")
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def is_listed(text: str | None, allowed: Sequence[str]) -> bool:
-    """Whether a caller's address is on an access list."""
-    caller = caller_address(text)
-    return caller is not None and any(caller in _network(entry) for entry in allowed)
-
-
-def _network(entry: str) -> IPv4Network | IPv6Network:
-    """Return the addresses that an entry of an access list means, unwrapped as callers are."""
-    network = ipaddress.ip_network(entry, strict=False)
-    mapped = getattr(network.network_address, "ipv4_mapped", None)
-    if mapped is None or network.prefixlen < _MAPPED_BITS:
-        return network
-    return ipaddress.ip_network(f"{mapped}/{network.prefixlen - _MAPPED_BITS}", strict=False)

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Request
 
 from memory_server.api.dependencies import address_of, bearer_of, visitor
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.entries import NOT_KEPT, ServicesOfApp
 from memory_server.api.schemas.auth import LoginAnswer, LoginBody, PrincipalDocument, RefreshBody
 from memory_server.domain.account import Principal
 
@@ -13,25 +13,19 @@ router = APIRouter(prefix="/auth", tags=["tokens"])
 
 Visitor = Annotated[Principal, Depends(visitor)]
 
-_NOT_KEPT = {"Cache-Control": "no-store"}
 
-
-@router.post("/login")
-async def log_in(
-    body: LoginBody, services: ServicesOfApp, request: Request, response: Response
-) -> LoginAnswer:
+@router.post("/login", dependencies=[NOT_KEPT])
+async def log_in(body: LoginBody, services: ServicesOfApp, request: Request) -> LoginAnswer:
     """Exchange a member's password for tokens."""
-    response.headers.update(_NOT_KEPT)
     logged_in = await services.members.log_in(
         body.username, body.password, project_id=body.project_id, address=address_of(request)
     )
     return LoginAnswer.of(logged_in, services.settings.org_id)
 
 
-@router.post("/refresh")
-async def refresh(body: RefreshBody, services: ServicesOfApp, response: Response) -> LoginAnswer:
+@router.post("/refresh", dependencies=[NOT_KEPT])
+async def refresh(body: RefreshBody, services: ServicesOfApp) -> LoginAnswer:
     """Exchange a refresh token for new tokens; it ends, and using it again ends the login."""
-    response.headers.update(_NOT_KEPT)
     logged_in = await services.members.refresh(body.refresh_token)
     return LoginAnswer.of(logged_in, services.settings.org_id)
 

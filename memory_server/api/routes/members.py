@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from memory_server.api.dependencies import Caller, keyholder
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.entries import NOT_KEPT, ServicesOfApp
 from memory_server.api.schemas.members import (
     MemberBody,
     MemberDocument,
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/projects/{project_id}/members", tags=["members"])
 Owner = Annotated[Caller, Depends(keyholder)]
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, dependencies=[NOT_KEPT])
 async def add_member(body: MemberBody, owner: Owner, services: ServicesOfApp) -> MemberWithPassword:
     """Make somebody a member; their password is told only in this answer."""
     made = await services.members.add(owner.project_id, body.user_id, body.role)
@@ -52,7 +52,7 @@ async def change_member(
     return OneMember(member=MemberDocument.of(member))
 
 
-@router.post("/{user_id}/reset-password")
+@router.post("/{user_id}/reset-password", dependencies=[NOT_KEPT])
 async def reset_password(user_id: str, owner: Owner, services: ServicesOfApp) -> MemberWithPassword:
     """Give a member a new password; the former one and all their logins end."""
     return MemberWithPassword.of(await services.members.reset_password(owner.project_id, user_id))

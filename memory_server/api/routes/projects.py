@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from memory_server.api.dependencies import Caller, founder, keyholder, may_see, owner, visitor
+from memory_server.api.dependencies import Caller, founder, keyholder, may_see, visitor
 from memory_server.api.entries import ServicesOfApp
 from memory_server.api.schemas.projects import (
     ProjectBody,
@@ -50,9 +50,12 @@ async def read_project(
 
 @router.patch("/{project_id}")
 async def change_project(
-    body: ProjectPatch, owner: Annotated[Caller, Depends(owner)], services: ServicesOfApp
+    body: ProjectPatch, owner: Annotated[Caller, Depends(keyholder)], services: ServicesOfApp
 ) -> ProjectDocument:
-    """Change a project; what is changed holds from the next request on."""
+    """Change a project; what is changed holds from the next request on.
+
+    No program may: it would let itself name users.
+    """
     project = await services.projects.change(owner.project_id, body.changes())
     return ProjectDocument.of(project, owner.org_id)
 

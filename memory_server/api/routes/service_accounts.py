@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from memory_server.api.dependencies import Caller, keyholder, organization
-from memory_server.api.entries import ServicesOfApp
+from memory_server.api.entries import NOT_KEPT, ServicesOfApp
 from memory_server.api.schemas.accounts import (
     AccountBody,
     AccountDocument,
@@ -33,7 +33,7 @@ def _router(prefix: str, whose: object, name: str) -> APIRouter:
     router = APIRouter(prefix=prefix, tags=["service accounts"])
     Home = Annotated[str | None, Depends(whose)]  # noqa: N806 a type
 
-    @router.post("", status_code=201, name=f"create_{name}_account")
+    @router.post("", status_code=201, name=f"create_{name}_account", dependencies=[NOT_KEPT])
     async def create_account(home: Home, body: AccountBody, services: ServicesOfApp) -> Issued:
         """Make a service account; its secret is told only in this answer."""
         return Issued.of(await services.service_accounts.create(home, body.account()))
@@ -60,7 +60,7 @@ def _router(prefix: str, whose: object, name: str) -> APIRouter:
         )
         return OneAccount(service_account=AccountDocument.of(account))
 
-    @router.post("/{client_id}/rotate", name=f"rotate_{name}_secret")
+    @router.post("/{client_id}/rotate", name=f"rotate_{name}_secret", dependencies=[NOT_KEPT])
     async def rotate_secret(
         client_id: str, home: Home, services: ServicesOfApp, body: RotateBody | None = None
     ) -> Issued:

@@ -110,7 +110,7 @@ class OneAccount(Answer):
 class Issued(OneAccount):
     """An account and its new secret, which is told only now."""
 
-    client_secret: str
+    client_secret: str = Field(repr=False)
 
     @classmethod
     def of(cls, issued: IssuedSecret) -> "Issued":
@@ -124,7 +124,7 @@ class Issued(OneAccount):
 class Token(Answer):
     """A bearer token."""
 
-    access_token: str
+    access_token: str = Field(repr=False)
     token_type: str = "Bearer"  # noqa: S105 the scheme's name
     expires_in: int
     """Seconds."""

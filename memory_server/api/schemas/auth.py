@@ -16,7 +16,7 @@ class LoginBody(Body):
 
     username: Id
     """The user id of a member."""
-    password: str = Field(max_length=MAX_SECRET)
+    password: str = Field(max_length=MAX_SECRET, repr=False)
     project_id: Id | None = None
     """Without one, the project that the password is for."""
 
@@ -24,7 +24,7 @@ class LoginBody(Body):
 class RefreshBody(Body):
     """A refresh token; it is good once."""
 
-    refresh_token: str = Field(max_length=MAX_SECRET)
+    refresh_token: str = Field(max_length=MAX_SECRET, repr=False)
 
 
 class PrincipalDocument(Answer):
@@ -62,8 +62,8 @@ class PrincipalDocument(Answer):
 class LoginAnswer(Answer):
     """The tokens of a login."""
 
-    access_token: str
-    refresh_token: str
+    access_token: str = Field(repr=False)
+    refresh_token: str = Field(repr=False)
     """Good once, for 30 days; using it twice ends the login."""
     token_type: str = "Bearer"  # noqa: S105 the scheme's name
     expires_in: int

@@ -68,7 +68,7 @@ class OneMember(Answer):
 class MemberWithPassword(OneMember):
     """A member and their new password, which is told only now."""
 
-    password: str
+    password: str = Field(repr=False)
 
     @classmethod
     def of(cls, made: NewPassword) -> "MemberWithPassword":

@@ -59,7 +59,7 @@ def right_of(method: str, path: str) -> Right:
     if OF_THE_SERVER.fullmatch(path):
         of_projects = {
             "POST /projects": Right.CREATE_PROJECTS,
-            "PATCH /projects/shop": Right.ADMINISTER,
+            "PATCH /projects/shop": Right.KEEP_CREDENTIALS,
             "DELETE /projects/shop": Right.KEEP_CREDENTIALS,
         }
         return of_projects.get(f"{method} {path}", Right.SEE_PROJECTS)

@@ -12,6 +12,7 @@ from memory_server.errors import (
     RateLimited,
 )
 from memory_server.ports.store import Store
+from memory_server.services.attempts import MOST_KEYS
 from memory_server.services.identity import Identity
 from memory_server.services.members import (
     MOST_LOGINS,
@@ -270,6 +271,34 @@ async def test_many_names_are_tried_so_often_from_one_address(members: MemberKee
 
     with pytest.raises(RateLimited):
         await members.log_in("another", "wrong", project_id="p", address="10.0.0.1")
+
+
+async def test_names_beyond_the_limit_of_an_address_are_not_remembered(
+    members: MemberKeeping, ana: NewPassword
+) -> None:
+    for number in range(MOST_OF_ADDRESS):
+        await fail(members, f"user-{number}", "10.0.0.1")
+    for number in range(MOST_KEYS):
+        with pytest.raises(RateLimited):
+            await members.log_in(f"more-{number}", "wrong", project_id="p", address="10.0.0.1")
+        if not number:
+            for _ in range(MOST_OF_NAME):
+                await fail(members, "ana", "10.0.0.2")
+
+    with pytest.raises(RateLimited):
+        await log_in(members, ana, address="10.0.0.2")
+
+
+@pytest.mark.parametrize("told", ["ana", "logged_in"])
+async def test_what_is_told_once_is_in_no_log(
+    members: MemberKeeping, ana: NewPassword, told: str
+) -> None:
+    logged_in = await log_in(members, ana)
+    secrets = (ana.password, logged_in.access_token, logged_in.refresh_token)
+
+    shown = repr({"ana": ana, "logged_in": logged_in}[told])
+
+    assert not [secret for secret in (*secrets, ana.member.password.digest) if secret in shown]
 
 
 async def test_logging_in_well_is_not_limited(members: MemberKeeping, ana: NewPassword) -> None:

@@ -36,7 +36,8 @@ async def test_wrong_secret_and_unknown_client_fail_alike(
 
 
 async def test_secret_is_kept_only_as_a_salted_hash(issued: IssuedSecret) -> None:
-    assert issued.client_secret not in repr(issued.account)
+    assert issued.client_secret not in repr(issued.account.secrets[0].digest)
+    assert issued.client_secret not in repr(issued)
 
 
 async def test_secret_expires(
@@ -116,6 +117,29 @@ async def test_trying_many_accounts_from_one_address_is_limited(
     with pytest.raises(RateLimited):
         await accounts.issue_token("ae_sa_id_next", "wrong", address="10.0.0.1")
     await token_of(accounts, issued)
+
+
+async def test_whoever_does_not_know_the_secret_uses_up_nothing_of_the_account(
+    accounts: ServiceAccounts, issued: IssuedSecret
+) -> None:
+    for number in range(MOST_OF_ACCOUNT + 1):
+        with pytest.raises(NotAuthenticated):
+            await accounts.issue_token(
+                issued.account.client_id, "wrong", address=f"10.0.0.{number}"
+            )
+
+    assert await token_of(accounts, issued)
+
+
+async def test_a_network_of_ipv6_is_limited_like_one_address(accounts: ServiceAccounts) -> None:
+    for number in range(MOST_OF_ADDRESS):
+        with pytest.raises(NotAuthenticated):
+            await accounts.issue_token("ae_sa_id_x", "wrong", address=f"2001:db8::{number:x}")
+
+    with pytest.raises(RateLimited):
+        await accounts.issue_token("ae_sa_id_x", "wrong", address="2001:db8::ffff:1")
+    with pytest.raises(NotAuthenticated):
+        await accounts.issue_token("ae_sa_id_x", "wrong", address="2001:db8:0:1::1")
 
 
 class Overtaken(ServiceAccounts):

@@ -43,6 +43,17 @@ async def test_a_new_account_tells_its_secret_once(
     assert made["client_secret"] not in listed.text
 
 
+async def test_no_answer_that_tells_a_secret_is_kept_on_the_way(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    made = await client.post(ACCOUNTS, json=NEW, headers=owner)
+    rotating = f"{ACCOUNTS}/{made.json()['service_account']['client_id']}/rotate"
+    rotated = await client.post(rotating, headers=owner)
+    answers = [made, rotated, await token(client, rotated.json())]
+
+    assert [one.headers["cache-control"] for one in answers] == ["no-store"] * 3
+
+
 async def test_an_account_is_read_and_removed(
     client: httpx.AsyncClient, owner: dict[str, str]
 ) -> None:

@@ -33,6 +33,17 @@ async def test_a_new_member_is_told_their_password_once(
     assert made.json()["password"] not in listed.text
 
 
+async def test_no_answer_that_tells_a_password_is_kept_on_the_way(
+    client: httpx.AsyncClient,
+) -> None:
+    made = await add(client)
+    reset = await client.post(f"{MEMBERS}/ana/reset-password", headers=OWNER)
+    logged_in = await log_in(client, reset.json()["password"])
+
+    answers = (made, reset, logged_in)
+    assert [one.headers["cache-control"] for one in answers] == ["no-store"] * 3
+
+
 @pytest.mark.parametrize(
     ("changes", "status"),
     [
