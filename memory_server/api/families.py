@@ -1,6 +1,6 @@
 """The same memory routes under three prefixes, and what stands beside them."""
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from memory_server.api import description
 from memory_server.api.routes import (
@@ -64,14 +64,24 @@ OTHER_ROUTERS = (
 )
 
 
+def _every() -> APIRouter:
+    router = APIRouter()
+    router.include_router(health.router)
+    router.include_router(local_invoke.router)
+    for other in OTHER_ROUTERS:
+        router.include_router(other, prefix=API)
+    router.include_router(admin.router, prefix=f"{API}/projects/{{project_id}}")
+    for prefix in FAMILIES:
+        for memory in MEMORY_ROUTERS:
+            router.include_router(memory, prefix=prefix)
+    return router
+
+
+_ROUTES = _every().routes
+"""Built once a process, whatever the number of applications: it takes a fifth of a second."""
+
+
 def mount(app: FastAPI) -> None:
     """Serve every route."""
-    app.include_router(health.router)
-    app.include_router(local_invoke.router)
-    for router in OTHER_ROUTERS:
-        app.include_router(router, prefix=API)
-    app.include_router(admin.router, prefix=f"{API}/projects/{{project_id}}")
-    for prefix in FAMILIES:
-        for router in MEMORY_ROUTERS:
-            app.include_router(router, prefix=prefix)
+    app.router.routes.extend(_ROUTES)
     description.describe(app)
