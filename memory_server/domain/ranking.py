@@ -9,16 +9,11 @@ by how much of the query it covers.
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.embedding import EmbeddingSpace
-from memory_server.domain.wording import NEGATIONS
-
-NEAR_DUPLICATE = 0.9
-"""Share of common words from which two texts say the same."""
 
 RECENCY = 0.2
 """Share of its score that the oldest find loses when the query asks for the present."""
@@ -28,8 +23,12 @@ _PRESENT = re.compile(
     r"|at the moment|as of today|ahora|actualmente|hoy en d[ií]a)\b",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"\w+")
-_HUNG_ON = re.compile("n['\u2019]t")
+_TOKENS = re.compile(r"[.,]?\d+(?:[.,:/]\d+)*|\w+(?:'\w+)*|[^\w\s.,;:\"]")
+"""A number with its marks, a word with its apostrophes, or a sign that says something."""
+_ARTICLES = re.compile(r"\b(?:an?|the)\s+(?=\w)")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_TELLING_APART = ("procedure", "event_time")
+"""Fields in which chunks of one text may differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +121,21 @@ def merge_sources(sources: Iterable[Sequence[Chunk]]) -> list[Chunk]:
 def drop_near_duplicates(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Return the chunks without those that repeat a better one, in the order given.
 
-    A repeat has the same text, or nearly the same words with the same numbers and negations.
-    Letter case tells texts apart. Turns are a record of what was said, and all stay.
+    A repeat says the same words, numbers and signs in the same order, whatever its articles and
+    punctuation: a single other word may say the opposite. Letter case tells texts apart, but at
+    the beginning. Procedures of two names, and what happened at two times, are no repeats.
+    Turns are a record of what was said, and all stay.
     """
-    texts = {id(chunk): _Text.of(chunk.content) for chunk in chunks}
-    seen = _Seen(Counter(word for text in texts.values() for word in text.words))
+    kept: dict[tuple[str, ...], list[Chunk]] = {}
     dropped = set()
     for chunk in sorted(chunks, key=_rank):
-        if chunk.source is not Source.STM and not seen.add(texts[id(chunk)]):
+        if chunk.source is Source.STM:
+            continue
+        alike = kept.setdefault(_said(chunk.content), [])
+        if any(_may_repeat(chunk, other) for other in alike):
             dropped.add(id(chunk))
+        else:
+            alike.append(chunk)
     return [chunk for chunk in chunks if id(chunk) not in dropped]
 
 
@@ -204,57 +209,13 @@ def _rank(chunk: Chunk) -> tuple[float, str, str]:
     return -(chunk.score or 0.0), chunk.source.value, chunk.id
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What of a text decides whether it repeats another."""
-
-    plain: str
-    words: frozenset[str]
-    must_agree: frozenset[str]
-
-    @classmethod
-    def of(cls, content: str) -> "_Text":
-        plain = " ".join(unicodedata.normalize("NFKC", content).split()).rstrip(" .!")
-        found = _WORDS.findall(_HUNG_ON.sub(" not", plain))
-        must_agree = {word for word in found if word.lower() in NEGATIONS or _has_digit(word)}
-        return cls(plain, frozenset(found), frozenset(must_agree))
+def _said(content: str) -> tuple[str, ...]:
+    """Return the words, numbers and signs of a text that say something, in their order."""
+    plain = unicodedata.normalize("NFKC", content).translate(_QUOTES).strip().rstrip("!")
+    return tuple(_TOKENS.findall(_ARTICLES.sub("", plain[:1].lower() + plain[1:])))
 
 
-def _has_digit(word: str) -> bool:
-    return any(character.isdigit() for character in word)
-
-
-class _Seen:
-    """The texts kept so far.
-
-    Two texts that share nearly all words also share one of their rarest few, so only texts
-    filed under such a word are compared.
-    """
-
-    def __init__(self, frequency: Mapping[str, int]) -> None:
-        self._frequency = frequency
-        self._plain: set[str] = set()
-        self._filed: dict[str, list[_Text]] = {}
-
-    def add(self, text: _Text) -> bool:
-        """Keep a text unless it repeats one that was kept; return whether it was new."""
-        rarest = self._rarest(text.words)
-        others = (other for word in rarest for other in self._filed.get(word, ()))
-        if text.plain in self._plain or any(_repeats(text, other) for other in others):
-            return False
-        self._plain.add(text.plain)
-        for word in rarest:
-            self._filed.setdefault(word, []).append(text)
-        return True
-
-    def _rarest(self, words: frozenset[str]) -> list[str]:
-        ordered = sorted(words, key=lambda word: (self._frequency[word], word))
-        needed = len(words) - int(len(words) * NEAR_DUPLICATE) + 1
-        return ordered[:needed]
-
-
-def _repeats(one: _Text, other: _Text) -> bool:
-    if one.must_agree != other.must_agree:
-        return False
-    common = len(one.words & other.words)
-    return common >= NEAR_DUPLICATE * len(one.words | other.words)
+def _may_repeat(one: Chunk, other: Chunk) -> bool:
+    """Return whether two chunks of the same text are about the same thing, as far as they tell."""
+    told = ((one.metadata.get(key), other.metadata.get(key)) for key in _TELLING_APART)
+    return all(mine is None or theirs is None or mine == theirs for mine, theirs in told)
