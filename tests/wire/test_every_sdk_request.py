@@ -5,12 +5,18 @@ them: the server takes every one. A method that a later SDK adds has to be given
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_engine_sdk_memory import Memory, MemoryRequestContext, SourceSpec
+from agent_engine_sdk_memory import (
+    Memory,
+    MemoryRequestContext,
+    MemorySource,
+    RetrievalMode,
+    SourceSpec,
+)
 from agent_engine_sdk_memory._client import MemoryClient
 
 from memory_server.api.families import DIRECT, FLAT
@@ -21,7 +27,7 @@ from tests.wire.conftest import Served, serving
 
 BEARER = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 TIER = {"metadata.tier": "gold"}
-VALUES: Mapping[str, Any] = {
+VALUES: dict[str, Any] = {
     "role": "assistant",
     "content": "drain the pump",
     "text": "drain the pump",
@@ -81,12 +87,17 @@ VALUES: Mapping[str, Any] = {
     "format_style": "openai",
     "enabled_sources": {"stm", "semantic", "episodic", "taxonomic", "procedural"},
     "sources": [
-        SourceSpec(source="semantic", mode="hybrid", metadata_filter=TIER, top_k=200),
-        SourceSpec(source="stm", mode="text"),
+        SourceSpec(
+            source=MemorySource.SEMANTIC,
+            mode=RetrievalMode.HYBRID,
+            metadata_filter=TIER,
+            top_k=200,
+        ),
+        SourceSpec(source=MemorySource.STM, mode=RetrievalMode.TEXT),
     ],
     "memory_type": "ticket",
 }
-OF_METHODS: Mapping[str, Mapping[str, Any]] = {
+OF_METHODS: dict[str, dict[str, Any]] = {
     "search": {"sources": ["semantic", "procedural"]},
     "save": {"tags": {"plant": "north"}},
     "retrieve": {"tags": {"plant": "north"}},

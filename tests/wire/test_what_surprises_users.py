@@ -188,7 +188,7 @@ async def test_an_uncertain_save_is_found_in_a_long_list_by_its_own_mark(
         episode = {"title": "t", "content": f"line {number}", "metadata": {"mark": number}}
         await post(client, "episodic", session_id="s", **episode)
 
-    query = {"user_id": "ana", "session_id": "s", "limit": 1000}
+    query: dict[str, Any] = {"user_id": "ana", "session_id": "s", "limit": 1000}
     entries = (await client.get(f"{FLAT}/episodic", params=query)).json()["entries"]
 
     assert {entry["metadata"]["mark"] for entry in entries} == set(range(120))
