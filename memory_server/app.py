@@ -12,7 +12,8 @@ from memory_server.api.metrics import Metrics
 from memory_server.api.paths import PlainPaths
 from memory_server.api.routes.health import package_version
 from memory_server.api.serving import OnOneRelease
-from memory_server.bootstrap import Application, build, succeed
+from memory_server.application import Application
+from memory_server.bootstrap import build, succeed
 from memory_server.services.deployment import Deployment
 from memory_server.settings import Settings
 from memory_server.storage.files import DeploymentDirectory

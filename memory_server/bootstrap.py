@@ -1,14 +1,10 @@
 """The composition root: the one module that names concrete classes."""
 
-import asyncio
-import logging
 import os
 import secrets
-from collections.abc import Coroutine
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
+from memory_server.application import Application, Lasting
 from memory_server.domain.custom_type import CustomType
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.job import JobKind
@@ -17,7 +13,6 @@ from memory_server.domain.partitions import Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
 from memory_server.models import Models, Providers, build_providers
-from memory_server.ports.agent import Agent
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.store import Store
 from memory_server.project_config import MemoryConfig
@@ -58,127 +53,7 @@ from memory_server.worker.duties import duties
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Schedule
 
-logger = logging.getLogger(__name__)
-
 _STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lasting:
-    """What goes on unchanged whatever configuration the services have."""
-
-    owner_token: str = field(repr=False)
-    identity: Identity
-    service_accounts: ServiceAccounts
-    projects: ProjectKeeping
-    members: MemberKeeping
-    executions: Executions
-    agent: Agent | None
-    """One of the user's own; None: the built-in one, which has the models of each configuration."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
-    """Everything that serves, joined."""
-
-    settings: Settings
-    lasting: Lasting
-    models: Models
-    """Makes the models of a successor."""
-    clock: Clock
-    ids: Ids
-    store: Store
-    providers: Providers
-    partitions: Partitions
-    recording: TurnRecording
-    keeping: MemoryKeeping
-    retrieval: Retrieval
-    custom_types: CustomTypes
-    context: ContextBuilding
-    promotion: Promotion
-    invocation: Invocation
-    administration: Administration
-    readiness: ReadinessOfServer
-    background: Background
-    runner: Runner
-    schedule: Schedule
-
-    @property
-    def owner_token(self) -> str:
-        """What proves that a caller owns the deployment."""
-        return self.lasting.owner_token
-
-    @property
-    def identity(self) -> Identity:
-        """Who a bearer token is of."""
-        return self.lasting.identity
-
-    @property
-    def service_accounts(self) -> ServiceAccounts:
-        """The identities of programs."""
-        return self.lasting.service_accounts
-
-    @property
-    def projects(self) -> ProjectKeeping:
-        """The projects of this server."""
-        return self.lasting.projects
-
-    @property
-    def members(self) -> MemberKeeping:
-        """The people of the projects."""
-        return self.lasting.members
-
-    @property
-    def executions(self) -> Executions:
-        """The invocations of agents."""
-        return self.lasting.executions
-
-    async def run(self, stopping: asyncio.Event) -> None:
-        """Do the background work until told to stop, then end it in order.
-
-        If it ends before, readiness says so, and why.
-        """
-        self.background.began()
-        await self.invocation.open()
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_unending(self.runner.run(), stopping))
-                tasks.create_task(_unending(self.schedule.run(), stopping))
-                await stopping.wait()
-                self.schedule.stop()
-                self.runner.stop()
-        except BaseException as error:
-            self.background.ended(f"it ended with {type(error).__name__}: see the log")
-            raise
-        self.background.ended("it was told to stop")
-
-    def shares(self, part: str, other: "Application") -> bool:
-        """Whether the other uses the very same model for `embedding` or `extraction`."""
-        mine, others = self.providers, other.providers
-        if part == "embedding":
-            return mine.embedder is others.embedder
-        return mine.extractor is others.extractor
-
-    async def let_go(self, successor: "Application | None" = None) -> None:
-        """Let go of the models that the successor does not use."""
-        if successor is None or not self.shares("embedding", successor):
-            await self.providers.embedder.close()
-            await self.providers.reranker.close()
-        if successor is None or not self.shares("extraction", successor):
-            await self.providers.extractor.close()
-
-    async def close(self) -> None:
-        """Let the agent, the store and the models go."""
-        await self.invocation.close()
-        await self.let_go()
-        await self.store.close()
-
-
-async def _unending(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> None:
-    """Do work that has no end of its own; one that it comes to all the same is an error."""
-    await work
-    if not stopping.is_set():
-        raise RuntimeError("background work came to an end that nobody asked for")
 
 
 def build(settings: Settings) -> Application:

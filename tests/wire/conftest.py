@@ -14,7 +14,7 @@ import uvicorn
 from agent_engine_sdk_memory import Memory, MemoryRequestContext
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.providers.system import SystemClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from memory_server.api.families import DIRECT, FLAT
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.account import PrincipalKind
 from memory_server.domain.scope import Scope
 from memory_server.ports.memories import MemoryQuery

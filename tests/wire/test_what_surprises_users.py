@@ -9,7 +9,7 @@ import pytest
 
 from memory_server.api.families import FLAT
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.errors import KeyRejected
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import FakeModels, an_application

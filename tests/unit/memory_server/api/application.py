@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_server import project_config
-from memory_server.bootstrap import Application, join
+from memory_server.application import Application
+from memory_server.bootstrap import join
 from memory_server.errors import ProviderError
 from memory_server.models import Former, Providers
 from memory_server.ports.clock import Clock

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, an_application
 

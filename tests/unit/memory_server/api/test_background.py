@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.errors import InvalidProjectConfig
 from tests.clock import ManualClock
 from tests.factories import a_scope

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.limits import (
     MAX_ID,
     MAX_JSON_DEPTH,

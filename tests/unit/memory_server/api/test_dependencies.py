@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT
 

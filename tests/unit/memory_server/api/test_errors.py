@@ -9,7 +9,7 @@ from memory_server.api.admission import Admission
 from memory_server.api.errors import STATUSES, install, status_of
 from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.errors import MemoryServerError
 from tests.clock import ManualClock
 

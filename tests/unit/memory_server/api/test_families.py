@@ -1,6 +1,6 @@
 from memory_server.api.families import DIRECT, FAMILIES, FLAT, PROJECT
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 
 SUB_PATHS = {
     "/turns": {"post"},

@@ -8,7 +8,7 @@ import pytest
 from fastapi import APIRouter
 
 from memory_server.api.families import FAMILIES, MEMORY_ROUTERS
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.account import PrincipalKind
 from memory_server.services.executions import MemoryIdentity
 from tests.unit.memory_server.api.application import PROJECT

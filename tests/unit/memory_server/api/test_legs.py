@@ -12,7 +12,8 @@ from fastapi.routing import iter_route_contexts
 
 from memory_server.api.families import API, FLAT, PROJECT
 from memory_server.app import create_app
-from memory_server.bootstrap import Application, join
+from memory_server.application import Application
+from memory_server.bootstrap import join
 from memory_server.providers.reranking.guarded import GuardedReranker
 from tests.clock import ManualClock
 from tests.rerankers import LastFirst

@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.limits import MAX_BODY_BYTES
 
 TURNS = "/api/v1/memory/turns"

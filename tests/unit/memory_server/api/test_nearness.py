@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 
 from memory_server.api.nearness import PASSED_ON, is_near
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 
 ROUTE = "/api/v1/memory/semantic"
 

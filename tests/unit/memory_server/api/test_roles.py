@@ -7,7 +7,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind
 from memory_server.domain.policy import Right, check_right
 from memory_server.errors import Forbidden

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_server.bootstrap import Application, succeed
+from memory_server.application import Application
+from memory_server.bootstrap import succeed
 from memory_server.domain.deployment import Applied, ApplyRequest
 from memory_server.domain.job import JobState
 from memory_server.domain.turn import Role

@@ -4,7 +4,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.job import JobKind
 from tests.unit.memory_server.api.routes.test_memories import BODIES
 

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from memory_server.app import create_app
-from memory_server.bootstrap import Application, join
+from memory_server.application import Application
+from memory_server.bootstrap import join
 from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.custom_type import NOT_ENABLED, UNKNOWN
 from memory_server.services.executions import MemoryIdentity

@@ -4,7 +4,7 @@ import os
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.errors import KeyRejected
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from tests.clock import ManualClock

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.turn import Turn
 from memory_server.errors import ProviderUnavailable

@@ -3,7 +3,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.job import JobState
 from memory_server.ports.memories import Add
 from memory_server.services.embedding import LateEmbedding

@@ -3,7 +3,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.errors import ProviderUnavailable
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from memory_server.bootstrap import Application
+from memory_server.application import Application
 from memory_server.domain.limits import MAX_CONTENT_BYTES
 from memory_server.domain.scope import Scope
 
