@@ -86,3 +86,5 @@ class Principal:
     """The only project the caller may use; None: the owner's any, the organization's none."""
     role: AccountRole | None = None
     """None: the caller is none of a project's and none of the organization's."""
+    on_behalf_of: "Principal | None" = None
+    """Of an agent's process: who invoked the agent, as they stand now. It may no more than they."""

@@ -1,7 +1,7 @@
 """Who may do what, and whose memory they may name: decisions only, nothing is looked up here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind
@@ -51,7 +51,11 @@ def check_right(principal: Principal, right: Right) -> None:
     match principal.kind:
         case PrincipalKind.OWNER:
             return
-        case PrincipalKind.ANONYMOUS | PrincipalKind.EXECUTION if right in _MEMORY:
+        case PrincipalKind.ANONYMOUS if right in _MEMORY:
+            return
+        case PrincipalKind.EXECUTION if right in _MEMORY:
+            if principal.on_behalf_of is not None:
+                check_right(principal.on_behalf_of, right)
             return
         case PrincipalKind.ANONYMOUS:
             raise NotAuthenticated(
@@ -137,14 +141,23 @@ def user_meant(standing: Standing, named: Named) -> str | None:
         user_id = _inside(standing.identity, named)
     if standing.enforces:
         check_enforced(standing.principal)
-        if standing.principal.kind is PrincipalKind.PERSON:
-            return _of_person(standing.principal, named, user_id)
+        person = _person(standing.principal)
+        if person is not None:
+            return _of_person(person, named, user_id)
     return user_id
+
+
+def _person(principal: Principal) -> Principal | None:
+    """Return the person who calls, or for whom an agent does: it deletes nobody else's memory."""
+    found = principal.on_behalf_of or principal
+    if found.kind is not PrincipalKind.PERSON:
+        return None
+    return found if found is principal else replace(found, role=None)
 
 
 def check_enforced(principal: Principal) -> None:
     """Refuse callers of whom nothing is known; a project that enforces identity has none."""
-    if principal.kind is PrincipalKind.ANONYMOUS:
+    if (principal.on_behalf_of or principal).kind is PrincipalKind.ANONYMOUS:
         raise NotAuthenticated(
             "this project enforces identity: every call needs a bearer token in the "
             "Authorization header"

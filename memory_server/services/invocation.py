@@ -301,7 +301,9 @@ def _of_somebody(principal: Principal, supplied: str | None, project: Project) -
 
 
 def _identity(principal: Principal, user_id: str, **more: bool) -> MemoryIdentity:
-    return MemoryIdentity(kind=principal.kind, invoker=principal.id, user_id=user_id, **more)
+    # What an agent invokes in its turn is invoked by whoever invoked it.
+    invoker = principal.on_behalf_of or principal
+    return MemoryIdentity(kind=invoker.kind, invoker=invoker.id, user_id=user_id, **more)
 
 
 def _message(request: InvokeRequest) -> str:

@@ -76,5 +76,5 @@ def _may_see(caller: Caller, execution: Execution) -> bool:
     principal = caller.principal
     if principal.kind is PrincipalKind.OWNER or principal.role is AccountRole.PROJECT_OWNER:
         return True
-    identity = execution.identity
-    return (principal.kind, principal.id) == (identity.kind, identity.invoker)
+    invoker, identity = principal.on_behalf_of or principal, execution.identity
+    return (invoker.kind, invoker.id) == (identity.kind, identity.invoker)

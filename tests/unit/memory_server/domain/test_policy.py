@@ -1,6 +1,7 @@
 """The two decision tables: who has which right, and whom a call may name."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,8 @@ from memory_server.errors import (
 PRIVATE, ORG, SHARED = Visibility.PRIVATE, Visibility.ORG, Visibility.SHARED
 READ, SAVE, CHANGE, DELETE = Action.READ, Action.SAVE, Action.CHANGE, Action.DELETE
 MEMORY = {Right.READ_MEMORY, Right.WRITE_MEMORY}
+
+PROJECT_ROLES = [role for role in AccountRole if not role.is_of_organization]
 
 ANONYMOUS = Principal(kind=PrincipalKind.ANONYMOUS, id="anonymous")
 OWNER = Principal(kind=PrincipalKind.OWNER, id="owner")
@@ -240,3 +243,53 @@ def test_all_others_name_whom_they_like(
     named = Named(action=action, user_id=user_id, visibility=visibility)
 
     assert user_meant(standing, named) == user_id
+
+
+def an_agent_of(invoker: Principal) -> Principal:
+    return replace(AGENT, on_behalf_of=invoker)
+
+
+@pytest.mark.parametrize("right", Right)
+@pytest.mark.parametrize("invoker", [a_person(role) for role in PROJECT_ROLES])
+def test_an_agent_may_of_memory_what_whoever_invoked_it_may(
+    invoker: Principal, right: Right
+) -> None:
+    assert has(an_agent_of(invoker), right) is (right in MEMORY and has(invoker, right))
+
+
+@pytest.mark.parametrize("action", Action)
+@pytest.mark.parametrize("visibility", [None, PRIVATE, ORG, SHARED])
+def test_where_identity_is_enforced_an_agent_of_a_person_names_only_that_person(
+    action: Action, visibility: Visibility | None
+) -> None:
+    agent = an_agent_of(a_person(AccountRole.PROJECT_OWNER))
+    standing = Standing(principal=agent, enforces=True, inside=True, execution_user="ana")
+
+    with pytest.raises(IdentityRefused):
+        user_meant(standing, Named(action=action, user_id="bob", visibility=visibility))
+    own = Named(action=action, user_id="ana", visibility=visibility)
+    assert user_meant(standing, own) == "ana"
+
+
+def test_where_identity_is_enforced_an_agent_of_a_project_owner_deletes_nobody_elses() -> None:
+    agent = an_agent_of(a_person(AccountRole.PROJECT_OWNER))
+    standing = Standing(principal=agent, enforces=True, inside=True, execution_user="ana")
+
+    assert user_meant(standing, Named(action=DELETE, visibility=ORG)) == "ana"
+
+
+def test_where_identity_is_enforced_since_an_agent_that_nobody_known_invoked_is_refused() -> None:
+    with pytest.raises(NotAuthenticated):
+        user_meant(
+            Standing(principal=an_agent_of(ANONYMOUS), enforces=True, inside=True),
+            Named(action=READ, user_id="ana"),
+        )
+
+
+def test_where_identity_is_enforced_an_agent_of_a_service_account_keeps_to_its_execution() -> None:
+    agent = an_agent_of(an_account())
+    standing = Standing(principal=agent, enforces=True, inside=True, execution_user="ana")
+
+    assert user_meant(standing, Named(action=READ, user_id="bob", visibility=ORG)) == "bob"
+    with pytest.raises(IdentityRefused):
+        user_meant(standing, Named(action=READ, user_id="bob"))

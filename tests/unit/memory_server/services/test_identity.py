@@ -212,6 +212,79 @@ async def test_an_agents_process_is_whose_execution_it_works_on_and_nobody_betwe
         await identity.authenticate(badge.token, project_id="p")
 
 
+def at_work(executions: Executions, kind: PrincipalKind, invoker: str) -> Badge:
+    """Return the badge of an agent that somebody has invoked, and that works."""
+    executions.admit(badge := Badge())
+    whose = MemoryIdentity(kind=kind, invoker=invoker, user_id="ana")
+    execution = executions.begin(project_id="p", identity=whose, session_id="s", workspace="w")
+    badge.execution_id = execution.id
+    return badge
+
+
+async def test_an_agents_process_acts_for_whoever_invoked_it_as_they_stand_now(
+    identity: Identity, members: MemberKeeping, executions: Executions
+) -> None:
+    await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+    badge = at_work(executions, PrincipalKind.PERSON, "ana")
+
+    await members.change("p", "ana", role=AccountRole.PROJECT_READ_ONLY)
+
+    behind = (await identity.authenticate(badge.token)).on_behalf_of
+    assert behind is not None
+    assert (behind.kind, behind.id, behind.role) == (
+        PrincipalKind.PERSON,
+        "ana",
+        AccountRole.PROJECT_READ_ONLY,
+    )
+
+
+@pytest.mark.parametrize("end", ["removed", "inactive", "added again"])
+async def test_an_agents_process_is_out_with_the_person_who_invoked_it(
+    identity: Identity,
+    members: MemberKeeping,
+    executions: Executions,
+    clock: ManualClock,
+    end: str,
+) -> None:
+    await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+    badge = at_work(executions, PrincipalKind.PERSON, "ana")
+    await identity.authenticate(badge.token)
+    clock.advance(1)
+
+    if end == "inactive":
+        await members.change("p", "ana", is_active=False)
+    else:
+        await members.remove("p", "ana")
+    if end == "added again":
+        await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
+
+    with pytest.raises(NotAuthenticated, match="not let in any more"):
+        await identity.authenticate(badge.token)
+
+
+@pytest.mark.parametrize("end", ["deleted", "inactive", "of another project"])
+async def test_an_agents_process_is_out_with_the_account_that_invoked_it(
+    identity: Identity,
+    accounts: ServiceAccounts,
+    issued: IssuedSecret,
+    executions: Executions,
+    end: str,
+) -> None:
+    client_id = issued.account.client_id
+    if end == "of another project":
+        other = NewAccount(name="other", role=AccountRole.AGENT_DEVELOPER)
+        client_id = (await accounts.create("q", other)).account.client_id
+    badge = at_work(executions, PrincipalKind.SERVICE_ACCOUNT, client_id)
+
+    if end == "deleted":
+        await accounts.delete("p", client_id)
+    if end == "inactive":
+        await accounts.change("p", client_id, is_active=False)
+
+    with pytest.raises(NotAuthenticated, match="not let in any more"):
+        await identity.authenticate(badge.token)
+
+
 @pytest.fixture
 def executions(clock: ManualClock, ids: CountingIds) -> Executions:
     return Executions(clock=clock, ids=ids)

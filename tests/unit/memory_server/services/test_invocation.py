@@ -1,6 +1,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -286,6 +287,15 @@ async def test_a_person_is_themselves_unless_they_may_name_another(
     outcome = await outcome_of(invocation, principal, user_id=supplied)
 
     assert outcome.identity.user_id == expected
+
+
+async def test_what_an_agent_invokes_is_invoked_by_whoever_invoked_the_agent(
+    invocation: Invocation,
+) -> None:
+    outcome = await outcome_of(invocation, replace(INSIDE, on_behalf_of=EVE))
+
+    found = outcome.identity
+    assert (found.kind, found.invoker, found.user_id) == (PrincipalKind.PERSON, "eve", "ana")
 
 
 @pytest.mark.parametrize(("principal", "enforced"), [(EVE, True), (INSIDE, False)])
