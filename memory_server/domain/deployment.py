@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from memory_server.domain.limits import MAX_SECRET_CHARACTERS
 from memory_server.settings import SECRET_NAMES, ConfigSource
 
 SECRET_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
@@ -13,9 +14,6 @@ RESERVED_PREFIX = "AGENTIC_PLATFORM_"
 RESERVED_NAMES = frozenset(
     {"RUNNER_MODE", "APP_ID", "ORG_ID", "GROUP_ID", "AER_ENDPOINT", "TOOL_ENDPOINT"}
 )
-MOST_SECRETS = 100
-LONGEST_SECRET = 64 * 1024
-"""Characters of one value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +98,8 @@ def why_no_secret_value(value: str) -> str | None:
     """Return why a secret cannot have that value, without saying it."""
     if not value.strip():
         return "value: is blank; delete the secret to do without it"
-    if len(value) > LONGEST_SECRET:
-        return f"value: has more than {LONGEST_SECRET} characters"
+    if len(value) > MAX_SECRET_CHARACTERS:
+        return f"value: has more than {MAX_SECRET_CHARACTERS} characters"
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         return "value: holds a character that no key has"
     return None

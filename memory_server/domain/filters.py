@@ -12,20 +12,18 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from memory_server.domain.limits import (
+    MAX_FILTER_COMPARISONS,
+    MAX_FILTER_DEPTH,
+    MAX_FILTER_TEXT,
+    MAX_FILTER_VALUES,
+)
 from memory_server.errors import InvalidFilter, PublishingPath, UndeclaredPath
 
 Scalar = str | int | float | bool | datetime | None
 
 Kind = Literal["string", "number", "boolean", "date"]
 """The declared type of a metadata key."""
-
-MAX_DEPTH = 8
-"""Nested $and/$or/$nor."""
-MAX_COMPARISONS = 100
-MAX_VALUES = 1000
-"""Values of one $in or $nin."""
-MAX_TEXT = 4096
-"""Characters of one value."""
 
 RESERVED = frozenset(
     (
@@ -237,8 +235,8 @@ class _Parser:
     def parse(self, document: Any, depth: int = 0) -> Filter:
         if not isinstance(document, Mapping):
             raise InvalidFilter(f"a filter is an object, not {_kind_of(document)}")
-        if depth > MAX_DEPTH:
-            raise InvalidFilter(f"the filter is nested deeper than {MAX_DEPTH} levels")
+        if depth > MAX_FILTER_DEPTH:
+            raise InvalidFilter(f"the filter is nested deeper than {MAX_FILTER_DEPTH} levels")
         parts = [
             part for name, value in document.items() for part in self._part(name, value, depth)
         ]
@@ -264,8 +262,8 @@ class _Parser:
 
     def _comparison(self, path: _Path, operator: Operator, operand: Any) -> Filter:
         self._comparisons += 1
-        if self._comparisons > MAX_COMPARISONS:
-            raise InvalidFilter(f"the filter has more than {MAX_COMPARISONS} comparisons")
+        if self._comparisons > MAX_FILTER_COMPARISONS:
+            raise InvalidFilter(f"the filter has more than {MAX_FILTER_COMPARISONS} comparisons")
         comparison = Comparison(path.name, operator, _operand(path, operator, operand))
         return NOTHING if path.never else comparison
 
@@ -304,8 +302,8 @@ def _operand(path: _Path, operator: Operator, operand: Any) -> Scalar | tuple[Sc
 def _listed(path: _Path, operator: Operator, operand: Any) -> list[Any]:
     if not isinstance(operand, list):
         raise InvalidFilter(f"{path.name}: {operator} takes a list, not {_kind_of(operand)}")
-    if len(operand) > MAX_VALUES:
-        raise InvalidFilter(f"{path.name}: {operator} takes at most {MAX_VALUES} values")
+    if len(operand) > MAX_FILTER_VALUES:
+        raise InvalidFilter(f"{path.name}: {operator} takes at most {MAX_FILTER_VALUES} values")
     return operand
 
 
@@ -332,8 +330,8 @@ def _scalar(path: _Path, value: Any) -> Scalar:
 
 
 def _within_limits(path: _Path, value: Scalar) -> Scalar:
-    if isinstance(value, str) and len(value) > MAX_TEXT:
-        raise InvalidFilter(f"{path.name}: a value is at most {MAX_TEXT} characters long")
+    if isinstance(value, str) and len(value) > MAX_FILTER_TEXT:
+        raise InvalidFilter(f"{path.name}: a value is at most {MAX_FILTER_TEXT} characters long")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise InvalidFilter(f"{path.name}: a whole number has at most 64 bits")
     if isinstance(value, float) and not math.isfinite(value):

@@ -22,10 +22,28 @@ MAX_METADATA_KEYS = 512
 MAX_LIST_BYTES = 512 * 1024
 """Lists of objects, as tool calls, steps and resources are."""
 
+MAX_NAME = 200
+"""Of a project or a service account."""
+MAX_DESCRIPTION = 1000
+MAX_PROJECT_ID = 128
+MAX_CREDENTIAL = 512
+MAX_SECRET_CHARACTERS = 64 * 1024
+
+MAX_FILTER_DEPTH = 8
+"""Nested $and, $or and $nor."""
+MAX_FILTER_COMPARISONS = 100
+MAX_FILTER_VALUES = 1000
+"""Of one $in or $nin."""
+MAX_FILTER_TEXT = 4096
+"""Characters of one value."""
+
 MAX_TOP_K = 1000
 MAX_SOURCE_TOP_K = 200
 MAX_CUSTOM_TOP_K = 100
 MAX_LISTED = 1000
+MAX_SECRETS = 100
+MAX_ADDRESSES = 200
+"""Of one access list."""
 
 HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
@@ -63,6 +81,7 @@ class Limit:
 
 
 _REFUSED = "422 `VALIDATION_ERROR`"
+_NO_FILTER = "400 `INVALID_FILTER`"
 _TOO_LARGE = "413 `TOO_LARGE`"
 _RATE_LIMITED = "429 `RATE_LIMITED`"
 
@@ -115,6 +134,30 @@ SIZES = (
         unit="bytes of JSON",
         answer=_REFUSED,
     ),
+    Limit(of="one text in a filter", value=MAX_FILTER_TEXT, unit="characters", answer=_NO_FILTER),
+    Limit(
+        of="nesting of `$and`, `$or` and `$nor` in a filter",
+        value=MAX_FILTER_DEPTH,
+        unit="levels",
+        answer=_NO_FILTER,
+    ),
+    Limit(
+        of="the name of a project or a service account",
+        value=MAX_NAME,
+        unit="characters",
+        answer=_REFUSED,
+    ),
+    Limit(of="a description", value=MAX_DESCRIPTION, unit="characters", answer=_REFUSED),
+    Limit(of="the id of a project", value=MAX_PROJECT_ID, unit="characters", answer=_REFUSED),
+    Limit(
+        of="a password or refresh token", value=MAX_CREDENTIAL, unit="characters", answer=_REFUSED
+    ),
+    Limit(
+        of="the value of a secret",
+        value=MAX_SECRET_CHARACTERS,
+        unit="characters",
+        answer=_REFUSED,
+    ),
 )
 
 NUMBERS = (
@@ -122,6 +165,20 @@ NUMBERS = (
     Limit(of="`top_k` of one source", value=MAX_SOURCE_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`top_k` of a custom type", value=MAX_CUSTOM_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`limit` of a listing", value=MAX_LISTED, unit="entries", answer=_REFUSED),
+    Limit(of="comparisons in a filter", value=MAX_FILTER_COMPARISONS, unit="", answer=_NO_FILTER),
+    Limit(of="values of one `$in` or `$nin`", value=MAX_FILTER_VALUES, unit="", answer=_NO_FILTER),
+    Limit(
+        of="secrets of a project",
+        value=MAX_SECRETS,
+        unit="",
+        answer="409 `RESOURCE_LIMIT_EXCEEDED`",
+    ),
+    Limit(
+        of="addresses and networks of one access list",
+        value=MAX_ADDRESSES,
+        unit="",
+        answer=_REFUSED,
+    ),
 )
 
 TIMES = (

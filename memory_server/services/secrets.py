@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from memory_server.domain.deployment import (
-    MOST_SECRETS,
     Secret,
     keys_of,
     why_no_secret_name,
     why_no_secret_value,
 )
+from memory_server.domain.limits import MAX_SECRETS
 from memory_server.errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentFiles
@@ -35,9 +35,9 @@ class Secrets:
             raise InvalidSecret(problem)
         async with self._editing:
             secrets = dict(await self._files.secrets())
-            if name not in secrets and len(secrets) >= MOST_SECRETS:
+            if name not in secrets and len(secrets) >= MAX_SECRETS:
                 raise TooManySecrets(
-                    f"the project holds {MOST_SECRETS} secrets, which is the most; delete one first"
+                    f"the project holds {MAX_SECRETS} secrets, which is the most; delete one first"
                 )
             secret = self._next(secrets.get(name), name, value, description)
             await self._files.keep_secrets({**secrets, name: secret})

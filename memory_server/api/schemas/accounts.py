@@ -4,6 +4,7 @@ from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Flag, Whole
 from memory_server.domain.account import AccountRole, ServiceAccount
+from memory_server.domain.limits import MAX_ADDRESSES, MAX_DESCRIPTION, MAX_NAME
 from memory_server.services.service_accounts import (
     DEFAULT_SECRET_HOURS,
     IssuedSecret,
@@ -16,14 +17,14 @@ MAX_SECRET_HOURS = 10 * 365 * 24
 class AccountBody(Body):
     """A service account to be made."""
 
-    name: str = Field(max_length=200)
-    description: str = Field(default="", max_length=1000)
+    name: str = Field(max_length=MAX_NAME)
+    description: str = Field(default="", max_length=MAX_DESCRIPTION)
     roles: tuple[AccountRole, ...] = Field(min_length=1, max_length=1)
     """Exactly one."""
     secret_expires_after_hours: Whole = Field(
         default=DEFAULT_SECRET_HOURS, ge=1, le=MAX_SECRET_HOURS
     )
-    ip_access_list: tuple[str, ...] = Field(default=(), max_length=200)
+    ip_access_list: tuple[str, ...] = Field(default=(), max_length=MAX_ADDRESSES)
 
     def account(self) -> NewAccount:
         """Return the account as it is asked for."""
@@ -49,13 +50,13 @@ class AccountPatch(Body):
 
     is_active: Flag | None = None
     """False: the account is refused from the next request on."""
-    description: str | None = Field(default=None, max_length=1000)
+    description: str | None = Field(default=None, max_length=MAX_DESCRIPTION)
 
 
 class AddressesBody(Body):
     """Addresses an account may call from; an empty list allows all."""
 
-    ip_access_list: tuple[str, ...] = Field(max_length=200)
+    ip_access_list: tuple[str, ...] = Field(max_length=MAX_ADDRESSES)
 
 
 class AccountDocument(Answer):

@@ -4,11 +4,10 @@ from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Id
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind
+from memory_server.domain.limits import MAX_CREDENTIAL
 from memory_server.domain.member import Member
 from memory_server.services.members import LoggedIn
 from memory_server.services.tokens import TOKEN_LIFETIME
-
-MAX_SECRET = 512
 
 
 class LoginBody(Body):
@@ -16,7 +15,7 @@ class LoginBody(Body):
 
     username: Id
     """The user id of a member."""
-    password: str = Field(max_length=MAX_SECRET, repr=False)
+    password: str = Field(max_length=MAX_CREDENTIAL, repr=False)
     project_id: Id | None = None
     """Without one, the project that the password is for."""
 
@@ -24,7 +23,7 @@ class LoginBody(Body):
 class RefreshBody(Body):
     """A refresh token; it is good once."""
 
-    refresh_token: str = Field(max_length=MAX_SECRET, repr=False)
+    refresh_token: str = Field(max_length=MAX_CREDENTIAL, repr=False)
 
 
 class PrincipalDocument(Answer):

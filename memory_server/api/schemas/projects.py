@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Flag
+from memory_server.domain.limits import MAX_DESCRIPTION, MAX_NAME, MAX_PROJECT_ID
 from memory_server.domain.project import Project
 from memory_server.services.projects import ProjectChanges
 
@@ -10,17 +11,17 @@ from memory_server.services.projects import ProjectChanges
 class ProjectBody(Body):
     """A project to be made."""
 
-    name: str = Field(max_length=200)
-    description: str = Field(default="", max_length=1000)
-    id: str | None = Field(default=None, max_length=128)
+    name: str = Field(max_length=MAX_NAME)
+    description: str = Field(default="", max_length=MAX_DESCRIPTION)
+    id: str | None = Field(default=None, max_length=MAX_PROJECT_ID)
     """Letters, digits, dot, underscore and hyphen; without one, made from the name."""
 
 
 class ProjectPatch(Body):
     """What is to be different; null leaves it alone."""
 
-    name: str | None = Field(default=None, max_length=200)
-    description: str | None = Field(default=None, max_length=1000)
+    name: str | None = Field(default=None, max_length=MAX_NAME)
+    description: str | None = Field(default=None, max_length=MAX_DESCRIPTION)
     enforce_identity: Flag | None = None
     """Whether people may name only themselves as user, and callers without a token are refused."""
     allow_delegation: Flag | None = None

@@ -3,17 +3,16 @@
 from pydantic import Field, SecretStr
 
 from memory_server.api.schemas.common import Answer, Body
-from memory_server.domain.deployment import LONGEST_SECRET, Secret
+from memory_server.domain.deployment import Secret
+from memory_server.domain.limits import MAX_DESCRIPTION, MAX_SECRET_CHARACTERS
 from memory_server.settings import SECRET_NAMES
-
-LONGEST_DESCRIPTION = 1000
 
 
 class SecretBody(Body):
     """The value of a secret."""
 
-    value: SecretStr = Field(min_length=1, max_length=LONGEST_SECRET)
-    description: str | None = Field(default=None, max_length=LONGEST_DESCRIPTION)
+    value: SecretStr = Field(min_length=1, max_length=MAX_SECRET_CHARACTERS)
+    description: str | None = Field(default=None, max_length=MAX_DESCRIPTION)
     """Absent: the former one stays."""
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from memory_server.errors import InvalidProjectConfig
 
-CALL_SECONDS = 600.0
-"""How long one invocation may take."""
 LOAD_SECONDS = 60.0
 """How long the import of an agent's module may take."""
 MOST_PROCESSES = 4
@@ -46,7 +44,6 @@ def read(path: Path) -> AgentSettings:
             python=document.get("python") or sys.executable,
             remembers=bool(document.get("memory", True)),
             environment={str(k): str(v) for k, v in document.get("environment", {}).items()},
-            most_processes=int(document.get("processes", MOST_PROCESSES)),
         )
     except (OSError, ValueError, TypeError, AttributeError) as error:
         # The content may hold keys, so only the kind of fault is told.

@@ -7,9 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.domain.filters import (
-    MAX_COMPARISONS,
-    MAX_DEPTH,
-    MAX_VALUES,
     NOTHING,
     RESERVED,
     Clauses,
@@ -22,6 +19,7 @@ from memory_server.domain.filters import (
     parse_filter,
     parse_lenient,
 )
+from memory_server.domain.limits import MAX_FILTER_COMPARISONS, MAX_FILTER_DEPTH, MAX_FILTER_VALUES
 from memory_server.errors import InvalidFilter, UndeclaredPath
 
 DECLARED: Mapping[str, Kind] = {
@@ -109,8 +107,12 @@ def test_a_document_becomes_a_filter(document: Mapping[str, Any], expected: Filt
         pytest.param({SCORE: float("nan")}, "finite", id="nan"),
         pytest.param({SCORE: 2**63}, "64 bits", id="huge number"),
         pytest.param({TIER: "x" * 5000}, "4096 characters", id="long text"),
-        pytest.param({TIER: {"$in": ["x"] * (MAX_VALUES + 1)}}, "at most 1000", id="many values"),
-        pytest.param({"$or": [{TIER: "x"}] * (MAX_COMPARISONS + 1)}, "more than 100", id="many"),
+        pytest.param(
+            {TIER: {"$in": ["x"] * (MAX_FILTER_VALUES + 1)}}, "at most 1000", id="many values"
+        ),
+        pytest.param(
+            {"$or": [{TIER: "x"}] * (MAX_FILTER_COMPARISONS + 1)}, "more than 100", id="many"
+        ),
     ],
 )
 def test_what_is_outside_the_language_is_refused(document: Mapping[str, Any], reason: str) -> None:
@@ -120,7 +122,7 @@ def test_what_is_outside_the_language_is_refused(document: Mapping[str, Any], re
 
 def test_a_filter_nested_too_deep_is_refused() -> None:
     document: dict[str, Any] = {TIER: "gold"}
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_FILTER_DEPTH + 1):
         document = {"$and": [document]}
 
     with pytest.raises(InvalidFilter, match="deeper"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_server.domain.deployment import MOST_SECRETS
+from memory_server.domain.limits import MAX_SECRETS
 from memory_server.errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.services.secrets import Secrets
 from memory_server.storage.files import DeploymentDirectory
@@ -81,7 +81,7 @@ async def test_a_value_that_no_key_has_is_refused_and_not_said(
 async def test_a_project_holds_so_many_secrets_and_may_change_them_all_the_same(
     secrets: Secrets,
 ) -> None:
-    for number in range(MOST_SECRETS):
+    for number in range(MAX_SECRETS):
         await secrets.put(f"KEY_{number}", "v")
 
     with pytest.raises(TooManySecrets):
