@@ -2,49 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, Request, Response
 
+from memory_server.api.caller import Caller
 from memory_server.api.nearness import is_near
-from memory_server.api.serving import PIN
+from memory_server.api.serving import Services, deployment, services
 from memory_server.domain.account import Principal, PrincipalKind
-from memory_server.domain.partitions import Partitions
-from memory_server.domain.policy import (
-    Action,
-    Named,
-    Right,
-    Standing,
-    check_enforced,
-    check_right,
-    user_meant,
-)
-from memory_server.domain.project import Project
-from memory_server.domain.scope import Scope, Visibility
-from memory_server.errors import (
-    Forbidden,
-    IdentityMissing,
-    InvalidRequest,
-    NotAuthenticated,
-    OrganizationNotFound,
-)
-from memory_server.services.administration import Administration
-from memory_server.services.context import ContextBuilding
-from memory_server.services.custom_types import CustomTypes
+from memory_server.domain.policy import Right, check_enforced, check_right
+from memory_server.errors import Forbidden, InvalidRequest, NotAuthenticated, OrganizationNotFound
 from memory_server.services.deployment import Deployment
 from memory_server.services.executions import Executions
-from memory_server.services.identity import Identity
-from memory_server.services.invocation import Invocation
-from memory_server.services.members import MemberKeeping
-from memory_server.services.memories import MemoryKeeping
-from memory_server.services.projects import ProjectKeeping
-from memory_server.services.promotion import Promotion
-from memory_server.services.readiness import ReadinessOfServer
-from memory_server.services.search import Retrieval
-from memory_server.services.service_accounts import ServiceAccounts
-from memory_server.services.turns import TurnRecording
-from memory_server.settings import Settings
 
 AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 """The newer spelling first; clients send both."""
@@ -59,151 +28,6 @@ _only_read: set[Callable[..., Any]] = set()
 _ANONYMOUS = Principal(kind=PrincipalKind.ANONYMOUS, id=PrincipalKind.ANONYMOUS.value)
 
 
-class Services(Protocol):
-    """What the routes call; the composition root's application has them all."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def recording(self) -> TurnRecording: ...
-    @property
-    def keeping(self) -> MemoryKeeping: ...
-    @property
-    def retrieval(self) -> Retrieval: ...
-    @property
-    def partitions(self) -> Partitions: ...
-    @property
-    def custom_types(self) -> CustomTypes: ...
-    @property
-    def context(self) -> ContextBuilding: ...
-    @property
-    def promotion(self) -> Promotion: ...
-    @property
-    def identity(self) -> Identity: ...
-    @property
-    def service_accounts(self) -> ServiceAccounts: ...
-    @property
-    def projects(self) -> ProjectKeeping: ...
-    @property
-    def members(self) -> MemberKeeping: ...
-    @property
-    def executions(self) -> Executions: ...
-    @property
-    def invocation(self) -> Invocation: ...
-    @property
-    def administration(self) -> Administration: ...
-    @property
-    def readiness(self) -> ReadinessOfServer: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who is calling, for which project, and what their headers say.
-
-    A memory route gets every scope it uses from here, so that the policy holds on all of them.
-    """
-
-    principal: Principal
-    project: Project
-    org_id: str
-    agent_id: str | None = None
-    execution_id: str | None = None
-    execution_user: str | None = None
-    """Whose execution it is, if it is known here."""
-
-    @property
-    def project_id(self) -> str:
-        """The project of the route, or the deployment's own; never one of a body."""
-        return self.project.id
-
-    def scope(
-        self,
-        *,
-        user_id: str | None,
-        visibility: Visibility | None = None,
-        session_id: str | None = None,
-        agent_id: str | None = None,
-    ) -> Scope:
-        """Return the scope of a read."""
-        return Scope(
-            project_id=self.project_id,
-            user_id=self._user(Action.READ, user_id, visibility),
-            visibility=visibility,
-            session_id=session_id,
-            agent_id=agent_id,
-        )
-
-    def owner(
-        self,
-        *,
-        user_id: str | None,
-        visibility: Visibility | None = None,
-        session_id: str | None = None,
-        agent_id: str | None = None,
-    ) -> Scope:
-        """Return the scope of a write: its owner, and the headers' agent if it names none.
-
-        `visibility` is the one that the body names, None where it leaves that to the default.
-        """
-        return Scope(
-            project_id=self.project_id,
-            user_id=self._user(Action.SAVE, user_id, visibility),
-            session_id=session_id,
-            agent_id=agent_id or self.agent_id,
-        )
-
-    def changing(self, *, user_id: str | None) -> Scope:
-        """Return the scope in which a memory may be changed."""
-        return Scope(project_id=self.project_id, user_id=self._user(Action.CHANGE, user_id, None))
-
-    def removing(self, *, user_id: str | None, visibility: Visibility | None = None) -> Scope:
-        """Return the scope in which a memory may be removed."""
-        return Scope(
-            project_id=self.project_id,
-            user_id=self._user(Action.DELETE, user_id, visibility),
-            visibility=visibility,
-        )
-
-    def own(self) -> Scope:
-        """Return the scope of what no body names an owner of: it is the caller's own.
-
-        A caller without an identity of theirs has what belongs to nobody. Raises
-        `IdentityMissing` inside an execution whose user is not known.
-        """
-        user_id = self.standing.identity
-        if user_id is None and self.execution_id is not None:
-            raise IdentityMissing(
-                "the execution is not known here, so whose records are meant is not either: call "
-                "with a token of their owner, or leave the execution header out"
-            )
-        return Scope(
-            project_id=self.project_id,
-            user_id=self._user(Action.SAVE, user_id, None) if user_id else None,
-            userless=user_id is None,
-        )
-
-    def stamp(self) -> Scope:
-        """Return the owner of what the caller writes under their own identity."""
-        return replace(self.own(), agent_id=self.agent_id)
-
-    @property
-    def standing(self) -> Standing:
-        """On what ground the caller names users."""
-        is_agent = self.principal.kind is PrincipalKind.EXECUTION
-        return Standing(
-            principal=self.principal,
-            enforces=self.project.enforce_identity,
-            inside=is_agent or self.execution_id is not None,
-            execution_user=self.principal.id if is_agent else self.execution_user,
-        )
-
-    def _user(
-        self, action: Action, user_id: str | None, visibility: Visibility | None
-    ) -> str | None:
-        named = Named(action=action, user_id=user_id, visibility=visibility)
-        return user_meant(self.standing, named)
-
-
 def reads(endpoint: Endpoint) -> Endpoint:
     """Say of a POST route that it only reads: a question that is too long for an address.
 
@@ -211,16 +35,6 @@ def reads(endpoint: Endpoint) -> Endpoint:
     """
     _only_read.add(endpoint)
     return endpoint
-
-
-def services(request: Request) -> Services:
-    """Return the services that the request began on; others may serve new ones meanwhile."""
-    return cast(Services, request.scope[PIN].release)
-
-
-def deployment(request: Request) -> Deployment[Any]:
-    """Return what holds the services and replaces them."""
-    return cast(Deployment[Any], request.app.state.deployment)
 
 
 def is_only_reading(method: str, endpoint: Callable[..., Any] | None) -> bool:
@@ -362,3 +176,21 @@ async def _principal(request: Request, *, project_id: str | None) -> Principal:
 def _header(request: Request, names: tuple[str, ...]) -> str | None:
     values = (request.headers.get(name, "").strip() for name in names)
     return next((value for value in values if value), None)
+
+
+CallerOfRoute = Annotated[Caller, Depends(caller)]
+Owner = Annotated[Caller, Depends(owner)]
+Keyholder = Annotated[Caller, Depends(keyholder)]
+Visitor = Annotated[Principal, Depends(visitor)]
+Founder = Annotated[Principal, Depends(founder)]
+Organization = Annotated[str, Depends(organization)]
+ServicesOfApp = Annotated[Services, Depends(services)]
+DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
+
+
+async def _not_kept(response: Response) -> None:
+    response.headers["Cache-Control"] = "no-store"
+
+
+NOT_KEPT = Depends(_not_kept)
+"""For a route that tells a secret: nobody on the way is to keep the answer."""

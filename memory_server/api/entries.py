@@ -2,30 +2,19 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Response
+from fastapi import Depends
 from pydantic import Field
 
-from memory_server.api.dependencies import Caller, Services, caller, deployment, services
+from memory_server.api.caller import Caller
+from memory_server.api.dependencies import CallerOfRoute
 from memory_server.api.schemas.common import QueryText, QueryVisibility
 from memory_server.api.schemas.memories import Entries, Patch, document
+from memory_server.api.serving import Services
 from memory_server.domain.limits import MAX_LISTED
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.memories import MemoryQuery
-from memory_server.services.deployment import Deployment
-
-CallerOfRoute = Annotated[Caller, Depends(caller)]
-ServicesOfApp = Annotated[Services, Depends(services)]
-DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]
-
-
-async def _not_kept(response: Response) -> None:
-    response.headers["Cache-Control"] = "no-store"
-
-
-NOT_KEPT = Depends(_not_kept)
-"""For a route that tells a secret: nobody on the way is to keep the answer."""
 
 LIST_LIMIT = MAX_LISTED
 """The most entries that one listing returns, where all are asked for."""

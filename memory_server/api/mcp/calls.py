@@ -8,14 +8,11 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from memory_server.api.dependencies import Caller, Services
-from memory_server.api.mcp.tools import (
-    CONTEXT_TOP_K,
-    DEFAULT_TOP_K,
-    ToolName,
-)
+from memory_server.api.caller import Caller
+from memory_server.api.mcp.tools import CONTEXT_TOP_K, DEFAULT_TOP_K, ToolName
 from memory_server.api.schemas.common import Body, Id, Query, Whole
 from memory_server.api.schemas.search import SearchType
+from memory_server.api.serving import Services
 from memory_server.domain.budget import pack
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.formats import FormatStyle

@@ -1,17 +1,11 @@
 """Logging people in and out."""
 
-from typing import Annotated
+from fastapi import APIRouter, Request
 
-from fastapi import APIRouter, Depends, Request
-
-from memory_server.api.dependencies import address_of, bearer_of, visitor
-from memory_server.api.entries import NOT_KEPT, ServicesOfApp
+from memory_server.api.dependencies import NOT_KEPT, ServicesOfApp, Visitor, address_of, bearer_of
 from memory_server.api.schemas.auth import LoginAnswer, LoginBody, PrincipalDocument, RefreshBody
-from memory_server.domain.account import Principal
 
 router = APIRouter(prefix="/auth", tags=["tokens"])
-
-Visitor = Annotated[Principal, Depends(visitor)]
 
 
 @router.post("/login", dependencies=[NOT_KEPT])

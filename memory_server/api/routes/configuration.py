@@ -1,11 +1,10 @@
 """Configuring the server over HTTP: store, apply, look."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
-from memory_server.api.dependencies import Caller, owner
-from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
+from memory_server.api.dependencies import DeploymentOfApp, Owner, ServicesOfApp
 from memory_server.api.routes.health import package_version
 from memory_server.api.schemas.configuration import (
     AppliedDocument,
@@ -21,7 +20,6 @@ from memory_server.api.serving import PIN
 
 router = APIRouter(prefix="/admin", tags=["configuration"])
 
-Owner = Annotated[Caller, Depends(owner)]
 
 _FAILED: dict[int | str, dict[str, Any]] = {
     502: {"model": ErrorDocument, "description": "The new services are not ready; the old serve on"}

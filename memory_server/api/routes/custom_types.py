@@ -2,8 +2,7 @@
 
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import reads
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp, reads
 from memory_server.api.schemas.custom_types import (
     RecordBody,
     RecordDocument,

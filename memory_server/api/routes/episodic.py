@@ -5,13 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from memory_server.api.entries import (
-    CallerOfRoute,
-    Limit,
-    ReadingScope,
-    ServicesOfApp,
-    listed,
-)
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
+from memory_server.api.entries import Limit, ReadingScope, listed
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.api.schemas.memories import Entries, EpisodicBody, EpisodicSaved
 from memory_server.domain.memory import MemoryType

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memory_server.api.dependencies import Caller
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.caller import Caller
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.invoke import ExecutionDocument
 from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.limits import MAX_ID

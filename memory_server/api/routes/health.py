@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from memory_server.api import metrics
-from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
+from memory_server.api.dependencies import DeploymentOfApp, ServicesOfApp
 from memory_server.api.schemas.health import Health, ReadinessDocument
 
 router = APIRouter(tags=["health"])

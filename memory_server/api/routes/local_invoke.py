@@ -5,15 +5,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
-from memory_server.api.invoking import (
-    CallerLeft,
-    custom_headers,
-    headers_of,
-    left,
-    stream,
-    whole,
-)
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
+from memory_server.api.invoking import CallerLeft, custom_headers, headers_of, left, stream, whole
 from memory_server.api.schemas.invoke import LocalAnswer, LocalFrame, LocalInvokeBody
 
 router = APIRouter(tags=["agent"])

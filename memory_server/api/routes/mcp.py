@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from memory_server.api.dependencies import Caller, Services, reads
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.caller import Caller
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp, reads
 from memory_server.api.mcp.calls import call
 from memory_server.api.mcp.origins import check_origin
 from memory_server.api.mcp.outcomes import outcome_of
 from memory_server.api.routes.health import package_version
+from memory_server.api.serving import Services
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,10 @@ from urllib.parse import parse_qsl, unquote_plus
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from memory_server.api.dependencies import address_of, services
+from memory_server.api.dependencies import address_of
 from memory_server.api.errors import envelope
 from memory_server.api.schemas.accounts import Token
+from memory_server.api.serving import services
 from memory_server.errors import InvalidRequest, NotAuthenticated, RateLimited
 from memory_server.services.tokens import TOKEN_LIFETIME
 

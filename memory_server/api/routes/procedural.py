@@ -4,13 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
 from memory_server.api.entries import (
     LIST_LIMIT,
-    CallerOfRoute,
     Limit,
     ReadingScope,
     RemovalScope,
-    ServicesOfApp,
     changed,
     listed,
     one,

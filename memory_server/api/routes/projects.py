@@ -1,27 +1,16 @@
 """Projects: making, seeing, changing and removing them."""
 
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Depends
-
-from memory_server.api.dependencies import Caller, founder, keyholder, may_see, visitor
-from memory_server.api.entries import ServicesOfApp
-from memory_server.api.schemas.projects import (
-    ProjectBody,
-    ProjectDocument,
-    ProjectPatch,
-    Projects,
-)
-from memory_server.domain.account import Principal
+from memory_server.api.dependencies import Founder, Keyholder, ServicesOfApp, Visitor, may_see
+from memory_server.api.schemas.projects import ProjectBody, ProjectDocument, ProjectPatch, Projects
 
 router = APIRouter(prefix="/projects", tags=["projects"])
-
-Visitor = Annotated[Principal, Depends(visitor)]
 
 
 @router.post("", status_code=201)
 async def create_project(
-    body: ProjectBody, founder: Annotated[Principal, Depends(founder)], services: ServicesOfApp
+    body: ProjectBody, founder: Founder, services: ServicesOfApp
 ) -> ProjectDocument:
     """Make a project."""
     project = await services.projects.create(
@@ -50,7 +39,7 @@ async def read_project(
 
 @router.patch("/{project_id}")
 async def change_project(
-    body: ProjectPatch, owner: Annotated[Caller, Depends(keyholder)], services: ServicesOfApp
+    body: ProjectPatch, owner: Keyholder, services: ServicesOfApp
 ) -> ProjectDocument:
     """Change a project; what is changed holds from the next request on.
 
@@ -61,8 +50,6 @@ async def change_project(
 
 
 @router.delete("/{project_id}", status_code=204)
-async def remove_project(
-    owner: Annotated[Caller, Depends(keyholder)], services: ServicesOfApp
-) -> None:
+async def remove_project(owner: Keyholder, services: ServicesOfApp) -> None:
     """Remove an empty project with its service accounts and members."""
     await services.projects.remove(owner.project_id)

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.admin import QueueStats
 
 router = APIRouter(tags=["queue"])

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import Caller, Services, reads
-from memory_server.api.entries import CallerOfRoute, ServicesOfApp
+from memory_server.api.caller import Caller
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp, reads
 from memory_server.api.schemas.search import (
     ChunkDocument,
     PredicateDocument,
@@ -13,6 +13,7 @@ from memory_server.api.schemas.search import (
     SearchBody,
     TypedSearchBody,
 )
+from memory_server.api.serving import Services
 from memory_server.domain import surprises
 from memory_server.domain.chunk import RetrievalMode, Source
 from memory_server.domain.filters import Filter

@@ -4,14 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from memory_server.api.dependencies import Caller, keyholder
-from memory_server.api.entries import DeploymentOfApp, ServicesOfApp
+from memory_server.api.dependencies import DeploymentOfApp, Keyholder, ServicesOfApp
 from memory_server.api.schemas.secrets import SecretBody, SecretDocument, SecretKept, SecretList
 from memory_server.errors import SecretNotFound, SecretNotServed
 
 router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])
-
-Keyholder = Annotated[Caller, Depends(keyholder)]
 
 
 async def is_served(owner: Keyholder, services: ServicesOfApp) -> bool:

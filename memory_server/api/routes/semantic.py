@@ -4,16 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
-from memory_server.api.entries import (
-    LIST_LIMIT,
-    CallerOfRoute,
-    Limit,
-    ReadingScope,
-    ServicesOfApp,
-    changed,
-    listed,
-    one,
-)
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
+from memory_server.api.entries import LIST_LIMIT, Limit, ReadingScope, changed, listed, one
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.api.schemas.memories import Entries, SemanticBody, SemanticPatch, SemanticSaved
 from memory_server.domain.memory import MemoryType

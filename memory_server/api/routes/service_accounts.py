@@ -4,8 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from memory_server.api.dependencies import Caller, keyholder, organization
-from memory_server.api.entries import NOT_KEPT, ServicesOfApp
+from memory_server.api.dependencies import NOT_KEPT, Keyholder, Organization, ServicesOfApp
 from memory_server.api.schemas.accounts import (
     AccountBody,
     AccountDocument,
@@ -18,12 +17,12 @@ from memory_server.api.schemas.accounts import (
 )
 
 
-async def of_project(owner: Annotated[Caller, Depends(keyholder)]) -> str | None:
+async def of_project(owner: Keyholder) -> str | None:
     """Return the project whose accounts are meant."""
     return owner.project_id
 
 
-async def of_organization(organization: Annotated[str, Depends(organization)]) -> str | None:
+async def of_organization(organization: Organization) -> str | None:
     """Return that the organization's accounts are meant: those of no project."""
     return None
 

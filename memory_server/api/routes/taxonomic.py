@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter
 
-from memory_server.api.entries import CallerOfRoute, ReadingScope, ServicesOfApp, listed
+from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
+from memory_server.api.entries import ReadingScope, listed
 from memory_server.api.schemas.common import QueryText
 from memory_server.api.schemas.memories import Domains, Entries, TaxonomicBody, TaxonomicSaved
 from memory_server.domain.memory import MemoryType

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from memory_server.api.dependencies import caller, services
+from memory_server.api.dependencies import caller
 from memory_server.api.schemas.turns import TurnBody, TurnReceipt
+from memory_server.api.serving import services
 from memory_server.errors import InvalidRequest
 
 router = APIRouter(tags=["turns"])
