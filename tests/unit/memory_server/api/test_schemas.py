@@ -170,3 +170,25 @@ def test_sources_that_cannot_be_searched_are_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ValidationError, match=said):
         SourcesBody.model_validate({"query": "q", "sources": sources})
+
+
+@pytest.mark.parametrize("top_k", ["5", True, 5.5, [5]])
+def test_only_a_number_is_a_number(top_k: object) -> None:
+    with pytest.raises(ValidationError):
+        SearchBody.model_validate({"query": "x", "top_k": top_k})
+
+
+def test_a_whole_number_may_be_written_as_a_fraction() -> None:
+    assert SearchBody.model_validate({"query": "x", "top_k": 5.0}).top_k == 5
+
+
+@pytest.mark.parametrize("moment", [0, 1767225600.5, "1767225600", "2026-01-01", "2026-01-01T00:00"])
+def test_only_a_moment_with_its_offset_is_a_moment(moment: object) -> None:
+    with pytest.raises(ValidationError):
+        SearchBody.model_validate({"query": "x", "as_of": moment})
+
+
+@pytest.mark.parametrize("flag", ["true", 1, 0, "yes"])
+def test_only_true_and_false_are_booleans(flag: object) -> None:
+    with pytest.raises(ValidationError):
+        TurnBody.model_validate(TURN | {"is_error": flag})
