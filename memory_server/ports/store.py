@@ -99,5 +99,7 @@ class Store(Protocol):
 
         Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries.
         What waits of others in a shared session can still be promoted. Returns counts by kind.
+        Nothing of it is left where it was stored; where that fails, a `StorageError` says so of
+        what is deleted all the same, and the same call tries again.
         """
         ...

@@ -125,6 +125,11 @@ def erase(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int]:
     return {"index_entries": len(rows), "vectors": vectors.erase(connection, scope)}
 
 
+def drop_deleted_words(connection: sqlite3.Connection) -> None:
+    """Merge the index of words, which keeps those of deleted documents until then."""
+    connection.execute(SQL["merge_words"])
+
+
 def link_neighbours(
     connection: sqlite3.Connection, project_id: str, session_id: str, first: int, last: int
 ) -> None:

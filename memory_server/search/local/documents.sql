@@ -38,6 +38,10 @@ UPDATE words SET scope = :scope, body = :body WHERE rowid = :rowid;
 -- Forget the words of a document.
 DELETE FROM words WHERE rowid = :rowid;
 
+-- name: merge_words
+-- Make one segment of the index, without anything that was deleted.
+INSERT INTO words (words) VALUES ('optimize');
+
 -- name: update_neighbours
 -- Index what was said around a turn.
 UPDATE words SET neighbours = :neighbours WHERE rowid = :rowid;

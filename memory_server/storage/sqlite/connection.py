@@ -16,6 +16,7 @@ BUSY_TIMEOUT_MS = 5000
 _WRITER_PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
     "PRAGMA journal_size_limit = 67108864",
 )
 _PRAGMAS = (

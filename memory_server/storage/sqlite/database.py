@@ -17,6 +17,7 @@ from memory_server.errors import (
 from memory_server.storage.sqlite.connection import FileLock, open_writer
 from memory_server.storage.sqlite.failures import translated
 from memory_server.storage.sqlite.readers import Readers
+from memory_server.storage.sqlite.rewriting import rewrite
 from memory_server.storage.sqlite.schema import Migration, migrate
 from memory_server.storage.sqlite.writer import Operation, Writer
 
@@ -81,6 +82,12 @@ class Database:
         except (StorageFull, StorageUnavailable, StorageCorrupt) as error:
             self._failure = error
             raise
+
+    async def scrub(self) -> None:
+        """Leave nothing in the file of what was deleted; writes wait until it is written anew."""
+        opened = self._opened()
+        if self._path is not None:
+            await opened.writer.run_alone(rewrite)
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Return what a query finds in one snapshot that holds everything acknowledged so far."""

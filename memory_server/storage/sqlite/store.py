@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.domain.scope import Scope
+from memory_server.errors import StorageError
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.clock import Clock
 from memory_server.ports.jobs import Jobs
@@ -107,4 +108,12 @@ class SqliteStore(Store):
         }
 
     async def erase(self, scope: Scope) -> Mapping[str, int]:
-        return await self._database.write(lambda db: erase(db, scope))
+        counts = await self._database.write(lambda db: erase(db, scope))
+        try:
+            await self._database.scrub()
+        except StorageError as error:
+            raise type(error)(
+                "all of it was erased and is found no more, but its traces are still in the file "
+                f"({error}); erase once more to remove them"
+            ) from error
+        return counts

@@ -24,10 +24,11 @@ LARGEST_BATCH = 256
 class _Waiting:
     """An operation, whoever waits for it, and how it went."""
 
-    __slots__ = ("_future", "error", "loop", "operation", "outcome")
+    __slots__ = ("_future", "alone", "error", "loop", "operation", "outcome")
 
-    def __init__(self, operation: Operation[Any]) -> None:
+    def __init__(self, operation: Operation[Any], *, alone: bool = False) -> None:
         self.operation = operation
+        self.alone = alone
         self.loop = asyncio.get_running_loop()
         self._future: asyncio.Future[Any] = self.loop.create_future()
         self.outcome: Any = None
@@ -71,12 +72,18 @@ class Writer:
         What it raises rolls back its own writes only. A caller that is cancelled does not stop
         the operation: whether it was carried out is then unknown.
         """
+        return cast(T, await self._queued(_Waiting(operation)))
+
+    async def run_alone(self, operation: Operation[T]) -> T:
+        """Run an operation outside of any transaction, while all others wait."""
+        return cast(T, await self._queued(_Waiting(operation, alone=True)))
+
+    async def _queued(self, waiting: _Waiting) -> Any:
         self.check()
-        waiting = _Waiting(operation)
         self._queue.put(waiting)
         if self._ended:  # it ended between the check and the put, and looks no more
             self._refuse_queued()
-        return cast(T, await waiting.answered())
+        return await waiting.answered()
 
     async def stop(self) -> None:
         """Carry out what waits, then end the thread."""
@@ -90,9 +97,7 @@ class Writer:
         try:
             while not last:
                 last = self._collect(batch)
-                if batch:
-                    self._commit(batch)
-                    _answer(batch)
+                self._carry_out(batch)
                 batch = []
         except BaseException:  # there is nobody above a thread to tell
             logger.critical("%s: the writer has ended", self._location, exc_info=True)
@@ -114,6 +119,23 @@ class Writer:
             except Empty:
                 return False
         return True
+
+    def _carry_out(self, batch: Sequence[_Waiting]) -> None:
+        shared = [waiting for waiting in batch if not waiting.alone]
+        if shared:
+            self._commit(shared)
+            _answer(shared)
+        for waiting in batch:
+            if waiting.alone:
+                self._attempt_alone(waiting)
+                _answer([waiting])
+
+    def _attempt_alone(self, waiting: _Waiting) -> None:
+        try:
+            with translated(self._location):
+                waiting.outcome = waiting.operation(self._connection)
+        except BaseException as error:  # noqa: BLE001 its caller is told
+            self._fail([waiting], error)
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         try:

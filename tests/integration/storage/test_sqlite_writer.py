@@ -284,6 +284,31 @@ async def test_a_stopped_writer_has_carried_out_what_was_queued(
         await writer.run(insert(9))
 
 
+async def test_what_runs_alone_is_in_no_transaction_and_comes_after_what_was_queued(
+    writer: Writer,
+) -> None:
+    first = asyncio.ensure_future(writer.run(insert(1)))
+    alone = asyncio.ensure_future(writer.run_alone(lambda db: (db.in_transaction, rows(db))))
+
+    assert await alone == (False, [1])
+    assert await first == 1
+
+
+async def test_what_fails_alone_is_rolled_back_and_told(
+    writer: Writer, connection: sqlite3.Connection
+) -> None:
+    def fail(db: sqlite3.Connection) -> None:
+        db.execute("BEGIN")
+        insert(1)(db)
+        db.execute("no statement")
+
+    with pytest.raises(StorageError, match="no"):
+        await writer.run_alone(fail)
+
+    assert await writer.run(insert(2)) == 2
+    assert rows(connection) == [2]
+
+
 async def test_the_event_loop_runs_while_the_writer_works(writer: Writer) -> None:
     go = Event()
     held = asyncio.ensure_future(writer.run(lambda _: go.wait()))
