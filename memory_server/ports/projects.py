@@ -48,6 +48,10 @@ class Projects(Protocol):
     async def remove(self, project_id: str) -> None:
         """Remove an empty project with its accounts, members and logins, all or nothing.
 
+        From then on, whatever port stores something new for it raises `ProjectNotFound` and
+        stores nothing; when there is a project of that id again, it does so for what was made
+        (`created_at`) before that one was.
+
         Raises `ProjectNotFound`, or `ProjectNotEmpty` while it holds turns, memories, snapshots
         or unfinished jobs.
         """

@@ -19,8 +19,8 @@ class Turns(Protocol):
         """Store one turn under the next number in one durable transaction, and return it.
 
         The turn, the session's counter and last activity, and the idempotency key are written
-        together. A key already used in the same project and session returns the turn stored
-        under it and writes nothing. Session ids are counted per project.
+        together. A key already used by the same user in the same project and session returns the
+        turn stored under it and writes nothing. Session ids are counted per project.
         """
         ...
 

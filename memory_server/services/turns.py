@@ -68,8 +68,8 @@ class TurnRecording:
     async def record(self, scope: Scope, given: TurnInput) -> Recorded:
         """Store one turn of the scope's user and agent, numbered.
 
-        Raises `InvalidRequest` or `TooLarge` before anything is stored. A key already used in
-        this session returns the turn stored under it.
+        Raises `InvalidRequest` or `TooLarge` before anything is stored. A key already used by
+        this user in this session returns the turn stored under it.
         """
         _validate(given)
         turn = NewTurn(

@@ -1,8 +1,9 @@
 """What every `Projects` promises. Each store's test module runs the whole class."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -23,6 +24,38 @@ from tests.factories import (
 )
 
 LATER = START + timedelta(hours=1)
+TICK = timedelta(microseconds=1)
+
+
+async def _a_turn(store: Store, at: datetime, project_id: str = "shop") -> None:
+    await store.turns.append(a_turn(project_id=project_id, created_at=at), vector=None)
+
+
+async def _a_memory(store: Store, at: datetime, project_id: str = "shop") -> None:
+    memory = a_memory(project_id=project_id, created_at=at)
+    await store.memories.apply(project_id, [Add(memory=memory)])
+
+
+async def _a_job(store: Store, at: datetime, project_id: str = "shop") -> None:
+    await store.jobs.enqueue([a_job(project_id=project_id, created_at=at)])
+
+
+async def _an_account(store: Store, at: datetime, project_id: str = "shop") -> None:
+    await store.accounts.add(an_account(project_id=project_id, created_at=at))
+
+
+async def _a_member(store: Store, at: datetime, project_id: str = "shop") -> None:
+    await store.members.add(a_member(project_id=project_id, created_at=at))
+
+
+LATE: Mapping[str, Callable[..., Awaitable[None]]] = {
+    "a turn": _a_turn,
+    "a memory": _a_memory,
+    "a job": _a_job,
+    "an account": _an_account,
+    "a member": _a_member,
+}
+"""What may be on its way into a project when that is removed."""
 
 
 class ProjectsContract:
@@ -192,6 +225,43 @@ class ProjectsContract:
 
         with pytest.raises(ProjectNotEmpty):
             await store.projects.add(a_project(id="shop"))
+
+    @pytest.mark.parametrize("write", LATE)
+    async def test_a_write_that_comes_too_late_is_refused(self, store: Store, write: str) -> None:
+        await store.projects.add(a_project(id="shop"))
+        await store.projects.remove("shop")
+
+        with pytest.raises(ProjectNotFound):
+            await LATE[write](store, START)
+
+        await store.projects.add(a_project(id="shop"))
+
+    @pytest.mark.parametrize("write", LATE)
+    async def test_a_write_for_a_former_project_does_not_come_into_the_next_of_its_id(
+        self, store: Store, write: str
+    ) -> None:
+        await store.projects.add(a_project(id="shop"))
+        await store.projects.remove("shop")
+        await store.projects.add(a_project(id="shop", created_at=LATER))
+
+        with pytest.raises(ProjectNotFound):
+            await LATE[write](store, LATER - TICK)
+        await LATE[write](store, LATER)
+
+    async def test_an_adopted_project_of_a_former_id_takes_what_is_new(self, store: Store) -> None:
+        await store.projects.add(a_project(id="shop"))
+        await store.projects.remove("shop")
+
+        await store.projects.adopt(a_project(id="shop", created_at=LATER))
+
+        await store.turns.append(a_turn(project_id="shop", created_at=LATER))
+
+    async def test_removing_a_project_refuses_nothing_to_others(self, store: Store) -> None:
+        await store.projects.add(a_project(id="shop"))
+        await store.projects.remove("shop")
+
+        for write in LATE.values():
+            await write(store, START, "bank")
 
     async def test_a_project_is_adopted_once_with_all_it_has(self, store: Store) -> None:
         await store.turns.append(a_turn(project_id="shop"))

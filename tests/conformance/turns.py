@@ -101,15 +101,20 @@ class TurnsContract:
         assert {(turn.id, turn.turn_seq) for turn in stored} == {(stored[0].id, 1)}
         assert (await store.turns.append(a_turn())).turn_seq == 2
 
-    @pytest.mark.parametrize("changes", [{"session_id": "tuesday"}, {"project_id": "bank"}])
-    async def test_a_key_counts_in_its_own_session_only(
+    @pytest.mark.parametrize(
+        "changes",
+        [{"session_id": "tuesday"}, {"project_id": "bank"}, {"user_id": "bob"}, {"user_id": None}],
+    )
+    async def test_a_key_counts_for_its_user_and_in_its_own_session_only(
         self, store: Store, changes: dict[str, Any]
     ) -> None:
         first = await store.turns.append(a_turn(idempotency_key="k"))
 
         other = await store.turns.append(a_turn(idempotency_key="k", **changes))
+        again = await store.turns.append(a_turn(idempotency_key="k", **changes))
 
         assert other.id != first.id
+        assert again == other
 
     async def test_recent_turns_are_the_newest_oldest_first(self, store: Store) -> None:
         for number in range(5):

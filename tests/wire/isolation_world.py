@@ -87,8 +87,8 @@ class World:
     client: httpx.AsyncClient
     callers: dict[str, Caller] = field(default_factory=dict)
     kept: dict[str, Kept] = field(default_factory=dict)
-    keys: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """Idempotency keys: project, session and key to the turn stored under them."""
+    keys: dict[tuple[str, str, str | None, str], str] = field(default_factory=dict)
+    """Idempotency keys: project, session, user and key to the turn stored under them."""
     _secrets: int = 0
 
     def new_secret(self) -> str:

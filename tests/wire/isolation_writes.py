@@ -102,7 +102,8 @@ async def record_turn(call: Call) -> None:
     assert answer.status_code == 201, answer.text
     world.check_answer(answer, ())
     if key is not None:
-        first = world.keys.setdefault((call.project, step.session, key), answer.json()["id"])
+        whose = (call.project, step.session, owner, key)
+        first = world.keys.setdefault(whose, answer.json()["id"])
         assert first == answer.json()["id"]
         if first in world.kept:
             return None

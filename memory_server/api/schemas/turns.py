@@ -29,7 +29,8 @@ class TurnBody(Body):
     user_id: Id | None = None
     agent_id: Id | None = None
     idempotency_key: Id | None = None
-    """The same key again in the same session returns the stored turn and writes nothing."""
+    """The same key again, of the same user in the same session, returns the stored turn and writes
+    nothing."""
     tool_calls: JsonList | None = None
     tool_call_id: str | None = None
     tool_name: str | None = None

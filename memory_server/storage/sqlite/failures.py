@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from memory_server.errors import (
     InvalidRequest,
     MemoryServerError,
+    ProjectNotFound,
     StorageCorrupt,
     StorageError,
     StorageFull,
@@ -57,6 +58,8 @@ def translated(location: str) -> Iterator[None]:
         found = _BY_ERRNO.get(error.errno or 0, StorageUnavailable)
         raise _explained(found, location, error.strerror or str(error)) from error
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
+            raise ProjectNotFound(str(error)) from error  # the only triggers that refuse
         raise _explained(_class_of(error), location, str(error)) from error
 
 

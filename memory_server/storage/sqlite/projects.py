@@ -77,13 +77,18 @@ def _add(connection: sqlite3.Connection, project: Project) -> None:
     _check_empty(connection, project.id)
     _check_name(connection, project)
     _clear(connection, project.id)
-    connection.execute(SQL["insert"], _values(project))
+    _insert(connection, project)
 
 
 def _adopt(connection: sqlite3.Connection, project: Project) -> None:
     if _find(connection, project.id) is None:
         _check_name(connection, project)
-        connection.execute(SQL["insert"], _values(project))
+        _insert(connection, project)
+
+
+def _insert(connection: sqlite3.Connection, project: Project) -> None:
+    connection.execute(SQL["reopen"], _values(project))
+    connection.execute(SQL["insert"], _values(project))
 
 
 def _find(connection: sqlite3.Connection, project_id: str) -> Project | None:
@@ -104,6 +109,7 @@ def _remove(connection: sqlite3.Connection, project_id: str) -> None:
     _check_empty(connection, project_id)
     _clear(connection, project_id)
     connection.execute(SQL["delete"], {"id": project_id})
+    connection.execute(SQL["close"], {"id": project_id})
 
 
 def _existing(connection: sqlite3.Connection, project_id: str) -> Project:

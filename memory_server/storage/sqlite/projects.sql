@@ -38,6 +38,15 @@ END;
 -- Remove a project.
 DELETE FROM projects WHERE id = :id;
 
+-- name: close
+-- Let nothing come into a project that is removed.
+INSERT INTO former_projects (id, until) VALUES (:id, 9223372036854775807)
+ON CONFLICT DO UPDATE SET until = excluded.until;
+
+-- name: reopen
+-- Let only what is made from now on come into a project of an id that another one had.
+UPDATE former_projects SET until = :created_at WHERE id = :id;
+
 -- name: delete_accounts
 -- Remove the service accounts of a project.
 DELETE FROM accounts WHERE project_id = :id;

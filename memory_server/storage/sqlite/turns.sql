@@ -1,7 +1,8 @@
 -- name: by_key
--- The turn stored under an idempotency key.
+-- The turn of a user that is stored under an idempotency key.
 SELECT * FROM turns
-WHERE project_id = :project_id AND session_id = :session_id AND idempotency_key = :idempotency_key;
+WHERE project_id = :project_id AND session_id = :session_id AND idempotency_key = :idempotency_key
+    AND user_id IS :user_id;
 
 -- name: count
 -- Give out the next number of a session and note its activity.

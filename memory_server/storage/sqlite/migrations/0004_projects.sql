@@ -1,4 +1,4 @@
--- Several projects, their people, and accounts of the organization.
+-- Several projects, their people, and accounts of the organization; what is kept apart by them.
 
 CREATE TABLE projects (
     rowid INTEGER PRIMARY KEY,
@@ -70,3 +70,65 @@ INSERT INTO accounts SELECT
     created_at, updated_at, last_used_at
 FROM accounts_of_projects;
 DROP TABLE accounts_of_projects;
+
+-- Projects that were removed. What was made before `until` does not come into a project of that
+-- id any more: a write that was on its way when the project went is refused, also when there is
+-- one of the same id again.
+CREATE TABLE former_projects (
+    id TEXT NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TRIGGER turns_too_late BEFORE INSERT ON turns
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+CREATE TRIGGER memories_too_late BEFORE INSERT ON memories
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+CREATE TRIGGER snapshots_too_late BEFORE INSERT ON snapshots
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+CREATE TRIGGER jobs_too_late BEFORE INSERT ON jobs
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+CREATE TRIGGER accounts_too_late BEFORE INSERT ON accounts
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+CREATE TRIGGER members_too_late BEFORE INSERT ON members
+WHEN EXISTS (
+    SELECT 1 FROM former_projects AS f WHERE f.id = new.project_id AND new.created_at < f.until
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the project was removed meanwhile; nothing was stored');
+END;
+
+-- A key is one user's: what another user of the session calls by the same key is another turn.
+DROP INDEX turns_idempotency;
+CREATE UNIQUE INDEX turns_idempotency
+    ON turns (project_id, session_id, idempotency_key, user_id IS NULL, coalesce(user_id, ''))
+    WHERE idempotency_key IS NOT NULL;

@@ -52,7 +52,8 @@ def fact(text: str) -> Fact:
 
 
 def candidate(
-    body: ExtractedBody, claim: Claim | None = None, *, retracts: bool = False) -> Candidate:
+    body: ExtractedBody, claim: Claim | None = None, *, retracts: bool = False
+) -> Candidate:
     return Candidate(body=body, turn_ids=("t2",), claim=claim, retracts=retracts)
 
 

@@ -92,13 +92,19 @@ async def test_a_project_that_holds_memory_is_not_removed(
         await projects.get("shop")
 
 
-async def test_what_came_too_late_for_a_removed_project_is_in_no_later_one(
-    projects: ProjectKeeping, recording: TurnRecording
+async def test_what_came_too_late_for_a_removed_project_is_refused_and_in_no_later_one(
+    projects: ProjectKeeping, recording: TurnRecording, store: Store
 ) -> None:
-    await recording.record(Scope(project_id="shop", user_id="ana"), a_turn())
+    shop = Scope(project_id="shop", user_id="ana")
+    await projects.create("Shop", project_id="shop")
+    await projects.remove("shop")
 
-    with pytest.raises(ProjectNotEmpty):
-        await projects.create("Shop", project_id="shop")
+    with pytest.raises(ProjectNotFound, match="nothing was stored"):
+        await recording.record(shop, a_turn())
+    await projects.create("Shop", project_id="shop")
+
+    assert await store.turns.recent(shop, limit=9) == []
+    await recording.record(shop, a_turn())
 
 
 async def test_a_project_made_anew_is_closed_to_those_of_the_former(
