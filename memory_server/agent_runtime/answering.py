@@ -12,6 +12,8 @@ from memory_server.agent_runtime.invocation import Invocation
 
 Emit = Callable[[Mapping[str, Any]], None]
 
+_encode = json.JSONEncoder(allow_nan=False).encode
+
 _FORMS = (
     "a string, pieces of text or step events "
     '({"type": "step" | "subagent_start" | "subagent_end", "text": ..., "metadata": {...}})'
@@ -119,7 +121,7 @@ class Answering:
             raise _wrong("yielded", piece)
 
     def _tell_text(self, text: str) -> None:
-        data = text.encode("utf-8", "replace")
+        data = str.encode(text, "utf-8", "replace")  # not as a subclass might
         self._told += len(data)
         if self._told > frames.ANSWER_BYTES:
             raise TooLong(f"more than {frames.ANSWER_BYTES} bytes")
@@ -149,7 +151,7 @@ def _is_stream(result: Any) -> bool:
 
 def _as_json(event: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(event, ensure_ascii=True, allow_nan=False)
+        return _encode(event)
     except (TypeError, ValueError, RecursionError) as error:
         raise WrongAnswer(f"the metadata of a step event is no JSON: {error}") from error
 

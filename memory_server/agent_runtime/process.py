@@ -1,10 +1,8 @@
 """The life of an agent's process: load, answer calls one after another, end with the server."""
 
 import asyncio
-import ctypes
 import os
 import queue
-import signal
 import socket
 import sys
 import threading
@@ -18,7 +16,6 @@ from memory_server.agent_runtime.invocation import Invocation
 from memory_server.agent_runtime.loading import Unloadable, load
 
 EXECUTION_VARIABLE = "AGENTENGINE_EXECUTION_ID"
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _SAID = 500  # characters of an exception's text that travel
 
 
@@ -29,11 +26,13 @@ def main() -> None:
     channel = _Channel(socket.socket(fileno=descriptor))
     sys.argv[:] = [entrypoint]
     sys.path.insert(0, str(os.getcwd()))  # noqa: PTH109 sys.path holds texts
-    _die_with_the_server()
     calls: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     process = _Process(channel, calls)
     threading.Thread(target=process.listen, name="server", daemon=True).start()
-    process.work(entrypoint)
+    try:
+        process.work(entrypoint)
+    finally:  # a thread of the agent's must not keep a process alive that answers nothing
+        _end()
 
 
 class _Channel:
@@ -41,6 +40,8 @@ class _Channel:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        # A copy of this process that the agent forks has nothing to say to the server.
+        os.register_at_fork(after_in_child=connection.close)
 
     def send(self, kind: str, **content: Any) -> None:
         try:
@@ -76,23 +77,24 @@ class _Process:
             function, arity = load(entrypoint)
         except BaseException as error:  # noqa: BLE001 whatever the user's module does, it is told
             if not isinstance(error, Unloadable):
-                traceback.print_exc()
+                _print()
+            _flush()
             self._channel.send(frames.UNLOADABLE, **_told(error))
-            sys.exit(1)
+            return
         self._channel.send(frames.READY)
         with asyncio.Runner() as runner:
             self._answering = Answering(function, arity, runner, self._emit)
-            while True:
-                self._answer(self._answering, self._calls.get())
+            while self._answer(self._answering, self._calls.get()):
+                pass
 
     def _emit(self, event: Mapping[str, Any]) -> None:
         self._channel.send(frames.EVENT, execution_id=self._current, **event)
 
-    def _answer(self, answering: Answering, call: Mapping[str, Any]) -> None:
+    def _answer(self, answering: Answering, call: Mapping[str, Any]) -> bool:
+        """Answer a call; return whether there can be another."""
         invocation = Invocation(**call["invocation"])
         self._current = os.environ[EXECUTION_VARIABLE] = invocation.execution_id
         ending: tuple[str, dict[str, str]]
-        leaving: SystemExit | None = None
         try:
             answering.answer(call["message"], invocation)
             ending = frames.DONE, {}
@@ -102,9 +104,9 @@ class _Process:
             reason = "too_long" if isinstance(error, TooLong) else "wrong_answer"
             ending = frames.FAILED, {"reason": reason, **_told(error)}
         except SystemExit as error:
-            leaving, ending = error, (frames.FAILED, {"reason": "exit", **_told(error)})
+            ending = frames.FAILED, {"reason": "exit", **_told(error)}
         except BaseException as error:  # noqa: BLE001 whatever the user's code does, it is told
-            traceback.print_exc()
+            _print()
             ending = frames.FAILED, {"reason": "raised", **_told(error)}
         finally:
             os.environ.pop(EXECUTION_VARIABLE, None)
@@ -112,16 +114,23 @@ class _Process:
         kind, content = ending
         self._channel.send(kind, execution_id=invocation.execution_id, **content)
         self._current = None
-        if leaving is not None:
-            raise leaving
+        return content.get("reason") != "exit"
 
 
 def _told(error: BaseException) -> dict[str, str]:
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 an exception that cannot even be shown is still told
+    except BaseException:  # noqa: BLE001 an exception that cannot even be shown is still told
         text = ""
     return {"type": type(error).__name__, "text": text[:_SAID]}
+
+
+def _print() -> None:
+    """Print the exception that is handled, where that is possible."""
+    try:
+        traceback.print_exc()
+    except BaseException:  # noqa: BLE001 it may have a text that cannot be made, or the agent closed stderr
+        _flush()
 
 
 def _flush() -> None:
@@ -133,17 +142,6 @@ def _flush() -> None:
             continue
 
 
-def _die_with_the_server() -> None:
-    """Have the system end this process with its parent, even one that never looks up."""
-    if sys.platform == "linux":
-        parent = os.getppid()
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            _end()
-
-
 def _end() -> None:
-    """End at once, and whatever the agent started with it."""
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)
+    """End at once, whatever threads there are; the guard ends what was started."""
     os._exit(1)

@@ -51,15 +51,19 @@ class Output:
 
     async def pump(self, stream: StreamReader) -> None:
         """Read to the end; never waits for whoever reads the log, and never gives up reading."""
-        rest = b""
+        rest, is_logged = b"", False
         while piece := await stream.read(_CHUNK):
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
-                self._log(line)
+                if not is_logged:
+                    self._log(line)
+                is_logged = False
             if len(rest) > _CHUNK:
-                self._log(rest)
-                rest = b""
-        if rest:
+                # What is too long is not gone on with: the place of the cut could be within a key.
+                if not is_logged:
+                    self._log(rest)
+                rest, is_logged = b"", True
+        if rest and not is_logged:
             self._log(rest)
         self.begin()
 
@@ -83,9 +87,3 @@ class Output:
         self._lines += 1
         self._characters += len(kept)
         logger.info("%s", kept)
-
-
-def _visible(character: str) -> str:
-    """Return a character as a log may hold it: no colours, no moves of the cursor."""
-    plain = character.isprintable() or character == "\t"
-    return character if plain else ascii(character)[1:-1]

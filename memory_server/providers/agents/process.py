@@ -39,6 +39,8 @@ _BEGIN = (
     "package.__path__ = [sys.argv[1]]\n"
     "sys.modules['memory_server'] = package\n"
     "sys.path[:] = [place for place in sys.path if place]\n"
+    "from memory_server.agent_runtime.guard import stand\n"
+    "stand()\n"
     "from memory_server.agent_runtime.process import main\n"
     "main()\n"
 )
@@ -109,7 +111,7 @@ class AgentProcess:
                 *("-c", _BEGIN, _PACKAGE, str(theirs.fileno()), settings.entrypoint),
                 cwd=settings.directory,
                 env=dict(environment),
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 pass_fds=(theirs.fileno(),),
@@ -131,7 +133,7 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """The id of the process, and of the group of everything it started."""
+        """The id of the process that watches over the agent's own."""
         return self._process.pid
 
     @property
@@ -162,17 +164,22 @@ class AgentProcess:
         """End it and everything it started, at once."""
         self._signal()
         self._writer.close()
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(_EXIT_SECONDS):
                 await self._process.wait()
-        # A process that left the group may hold the pipe open for ever.
+        except TimeoutError:
+            # Something is left that cannot be ended; nobody waits for it any longer.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        # What is left of it may hold the pipe open for ever.
         await asyncio.wait({self._pumping}, timeout=GRACE_SECONDS)
         self._pumping.cancel()
 
     def _signal(self) -> None:
+        """Let go of it, which has its guard end everything."""
         self._is_killed = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     def _send(self, kind: str, **content: Any) -> None:
         """Say something; to a process that is gone, nothing: reading tells that it is."""

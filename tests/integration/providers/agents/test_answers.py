@@ -158,6 +158,17 @@ async def test_an_answer_without_measure_is_cut_off(make: MakeAgent, body: str) 
         await answer_of(agent)
 
 
+async def test_half_a_character_in_a_step_becomes_a_question_mark(make: MakeAgent) -> None:
+    agent = make(r"""
+        def answer(message):
+            yield {'type': 'step', 'text': 'a\ud800', 'metadata': {'b\ud800': ['c\udfff']}}
+        """)
+
+    [step] = await events_of(agent)
+
+    assert (step.text, step.metadata) == ("a?", {"b?": ["c?"]})
+
+
 async def test_half_a_character_becomes_a_question_mark(make: MakeAgent) -> None:
     agent = make(r"def answer(message, invocation): return 'a\ud83d' + message")
 
