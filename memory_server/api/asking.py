@@ -1,5 +1,6 @@
 """What a request is about, as far as can be told before anybody looks into it."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,12 +13,18 @@ from memory_server.api.admission import Admission, Asking
 RECORDING_TOOL = "record_turn"
 """The one tool that writes."""
 
-_READS = ("/search", "/context", "/context-from-sources", "/retrieve")
-_RETRIEVAL = "/retrieval/"
-_NOT_MEMORY = ("/oauth/token", "/auth/login", "/auth/refresh")
-_MCP = "/mcp"
-_ADMINISTRATION = "/admin/"
-_INVOCATIONS = ("/invoke", "/invokeStream")
+# Whole paths, because projects, sessions and types of the user's own may be called anything.
+_PROJECT = "/api/v1/projects/[^/]+"
+_READS = re.compile(
+    f"(?:/api/v1|/api/v1/memory|{_PROJECT}/memory)"
+    "/(?:search|context|retrieval/[^/]+|types/[^/]+/retrieve)"
+    "|/api/v1/(?:oauth/token|auth/login|auth/refresh)"
+)
+_MCP = re.compile(f"{_PROJECT}/mcp")
+_TAKES_LONG = re.compile(
+    f"(?:/api/v1|{_PROJECT})/admin/.+"
+    f"|{_PROJECT}/workspaces/[^/]+/invoke(?:Stream)?|/invoke(?:/stream)?"
+)
 _WRITING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -27,7 +34,7 @@ def asking_of(scope: Scope, headers: Headers, content: Any, admission: Admission
     path: str = scope["path"]
     said: Mapping[str, Any] = content if isinstance(content, Mapping) else {}
     writes = scope["method"] in _WRITING and not _only_reads(path)
-    if path.endswith(_MCP):
+    if _MCP.fullmatch(path):
         said, writes = _of_tool(said)
     address = scope.get("client")
     return Asking(
@@ -42,11 +49,11 @@ def asking_of(scope: Scope, headers: Headers, content: Any, admission: Admission
 
 def takes_its_time(path: str) -> bool:
     """Whether a route takes as long as a model, or as there is work, and bounds itself."""
-    return _ADMINISTRATION in path or path.endswith(_INVOCATIONS)
+    return _TAKES_LONG.fullmatch(path) is not None
 
 
 def _only_reads(path: str) -> bool:
-    return path.endswith((*_READS, *_NOT_MEMORY)) or _RETRIEVAL in path
+    return _READS.fullmatch(path) is not None
 
 
 def _of_tool(message: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:

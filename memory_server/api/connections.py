@@ -19,9 +19,17 @@ from memory_server.domain.limits import (
     HEAD_SECONDS,
     KEEP_ALIVE_SECONDS,
     MAX_CONNECTIONS,
+    MAX_CUSTOM_HEADER_BYTES,
+    MAX_CUSTOM_HEADERS,
     MAX_HEADER_BYTES,
     MAX_URL_BYTES,
 )
+
+CUSTOM_PREFIX = "x-mdb-agent-engine-custom-"
+"""How the names of headers begin that a caller sends to an agent."""
+_CUSTOM = CUSTOM_PREFIX.encode()
+_MAX_CUSTOM_BYTES = MAX_CUSTOM_HEADERS * MAX_CUSTOM_HEADER_BYTES
+_MAX_HEAD_BYTES = MAX_HEADER_BYTES + MAX_URL_BYTES + _MAX_CUSTOM_BYTES
 
 LINGER_SECONDS = 1.0
 """How long a refused caller may go on sending, unread, until the connection is closed."""
@@ -64,6 +72,7 @@ class BoundedConnection(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _header_bytes = 0
+    _custom_bytes = 0
     _in_head = True
     _refused: bool = False
 
@@ -90,20 +99,24 @@ class BoundedConnection(HttpToolsProtocol):
         if self._in_head:
             self._head_bytes += len(data)
             # What is read at once may be a head and, behind it, the beginning of a body.
-            if self._head_bytes > MAX_HEADER_BYTES + MAX_URL_BYTES:
+            if self._head_bytes > _MAX_HEAD_BYTES:
                 self._refuse_headers()
         if self._is_idle and self._head_timer is None:
             self._await_head()
 
     def on_message_begin(self) -> None:
         self._in_head = True
-        self._header_bytes = 0
+        self._header_bytes = self._custom_bytes = 0
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count every header, those behind a body in chunks too."""
-        self._header_bytes += len(name) + len(value)
-        if self._header_bytes > MAX_HEADER_BYTES:
+        if name[: len(_CUSTOM)].lower() == _CUSTOM:
+            self._header_bytes += len(name)
+            self._custom_bytes += len(value)
+        else:
+            self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MAX_HEADER_BYTES or self._custom_bytes > _MAX_CUSTOM_BYTES:
             self._refuse_headers()
         else:
             super().on_header(name, value)
@@ -145,7 +158,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._refuse(
             431,
             "HEADERS_TOO_LARGE",
-            f"the headers of a request may have {MAX_HEADER_BYTES} bytes at most",
+            f"the headers of a request may have {MAX_HEADER_BYTES} bytes at most, and the values "
+            f"of those to an agent {_MAX_CUSTOM_BYTES} apart from that",
         )
 
     def _await_head(self) -> None:

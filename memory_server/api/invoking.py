@@ -10,8 +10,10 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.datastructures import Headers
 
+from memory_server.api.connections import CUSTOM_PREFIX
 from memory_server.api.errors import request_id
 from memory_server.api.schemas.common import Answer
+from memory_server.domain.limits import MAX_CUSTOM_HEADER_BYTES, MAX_CUSTOM_HEADERS
 from memory_server.errors import InvalidRequest, MemoryServerError, TooLarge
 from memory_server.ports.agent import AgentEvent
 from memory_server.services.agent_run import KeepAlive
@@ -21,10 +23,6 @@ logger = logging.getLogger(__name__)
 
 SESSION_HEADER = "X-Session-ID"
 EXECUTION_HEADER = "X-Execution-ID"
-CUSTOM_PREFIX = "x-mdb-agent-engine-custom-"
-MOST_CUSTOM_HEADERS = 50
-LARGEST_CUSTOM_HEADER = 8 * 1024
-"""Bytes of one value."""
 
 KEEP_ALIVE = ": keep-alive\n\n"
 """A comment of server-sent events: clients pass it over."""
@@ -47,12 +45,12 @@ def custom_headers(headers: Headers) -> dict[str, str]:
         short = name.lower().removeprefix(CUSTOM_PREFIX)
         if short == name.lower() or not short:
             continue
-        if len(value.encode("latin-1", "replace")) > LARGEST_CUSTOM_HEADER:
-            raise TooLarge(f"header {name}: {LARGEST_CUSTOM_HEADER} bytes at most")
+        if len(value.encode("latin-1", "replace")) > MAX_CUSTOM_HEADER_BYTES:
+            raise TooLarge(f"header {name}: {MAX_CUSTOM_HEADER_BYTES} bytes at most")
         found[short] = value
-    if len(found) > MOST_CUSTOM_HEADERS:
+    if len(found) > MAX_CUSTOM_HEADERS:
         raise InvalidRequest(
-            f"headers: {len(found)} begin with {CUSTOM_PREFIX}; {MOST_CUSTOM_HEADERS} at most"
+            f"headers: {len(found)} begin with {CUSTOM_PREFIX}; {MAX_CUSTOM_HEADERS} at most"
         )
     return found
 

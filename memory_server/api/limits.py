@@ -29,8 +29,6 @@ CALLER_LEFT = 499
 """The status under which requests are counted whose caller did not wait for an answer."""
 
 ALWAYS_ANSWERED = "/health"
-_ADMINISTRATION = "/admin/"
-_INVOCATIONS = ("/invoke", "/invokeStream", "/invoke/stream")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _BODIES = frozenset(("POST", "PUT", "PATCH", "DELETE"))

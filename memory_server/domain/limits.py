@@ -8,6 +8,8 @@ from dataclasses import dataclass
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_URL_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 32 * 1024
+MAX_CUSTOM_HEADERS = 50
+MAX_CUSTOM_HEADER_BYTES = 8 * 1024
 MAX_JSON_DEPTH = 201
 """What the parser takes; a deeper body is refused before it is built."""
 
@@ -59,6 +61,10 @@ MAX_CONCURRENT_OF_ONE = 128
 WORKING_OF_ONE = 8
 """How many of these are worked on at a time; the others wait their turn."""
 
+MAX_WAITING_CALLS = 256
+MAX_WAITING_CALLS_OF_ONE = 128
+"""Half, so that the calls of others find room."""
+
 WRITES_A_SECOND = 200.0
 WRITE_BURST_SECONDS = 10.0
 """How many seconds' worth of writes may come at once."""
@@ -93,7 +99,13 @@ SIZES = (
         value=MAX_HEADER_BYTES,
         unit="bytes",
         answer="431",
-        note="names and values",
+        note="names and values; the values of the next are counted apart",
+    ),
+    Limit(
+        of="one header `X-Mdb-Agent-Engine-Custom-*`",
+        value=MAX_CUSTOM_HEADER_BYTES,
+        unit="bytes of its value",
+        answer=_TOO_LARGE,
     ),
     Limit(of="nesting of a body", value=MAX_JSON_DEPTH, unit="levels", answer=_REFUSED),
     Limit(
@@ -161,6 +173,12 @@ SIZES = (
 )
 
 NUMBERS = (
+    Limit(
+        of="headers `X-Mdb-Agent-Engine-Custom-*`",
+        value=MAX_CUSTOM_HEADERS,
+        unit="of an invocation",
+        answer="400 `INVALID_REQUEST`",
+    ),
     Limit(of="`top_k` of a search or a context", value=MAX_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`top_k` of one source", value=MAX_SOURCE_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`top_k` of a custom type", value=MAX_CUSTOM_TOP_K, unit="", answer=_REFUSED),
@@ -237,6 +255,19 @@ LOAD = (
         answer=_RATE_LIMITED,
         note=f"{WORKING_OF_ONE} are worked on, the others wait their turn; invocations do not "
         "count here",
+    ),
+    Limit(
+        of="invocations waiting for an agent of your own",
+        value=MAX_WAITING_CALLS,
+        unit="",
+        answer="503 `AGENT_BUSY`",
+        note="users come in turn; each waits for half of the time an invocation has, at most",
+    ),
+    Limit(
+        of="of these, for one user",
+        value=MAX_WAITING_CALLS_OF_ONE,
+        unit="",
+        answer="503 `AGENT_BUSY`",
     ),
     Limit(
         of="writes for one user",

@@ -20,4 +20,6 @@ def build_agent(settings: Settings, *, badges: Badges) -> ProcessAgent | None:
         project_id=settings.project_id,
         org_id=settings.org_id,
         memory_url=settings.url,
+        # Whoever waits half of the time for their turn has the other half for the answer.
+        wait_seconds=settings.invoke_seconds / 2,
     )

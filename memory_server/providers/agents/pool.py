@@ -6,17 +6,15 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 
-from memory_server.errors import AgentBusy, AgentEnded, AgentError, AgentUnloadable
+from memory_server.errors import AgentEnded, AgentError, AgentUnloadable
 from memory_server.ports.agent import Agent, AgentCall, AgentEvent, AgentState, Badge, Badges
 from memory_server.providers.agents.environment import environment, sources
 from memory_server.providers.agents.process import AgentProcess
+from memory_server.providers.agents.queue import CallQueue
 from memory_server.providers.agents.settings import AgentSettings
 
 logger = logging.getLogger("agent.process")
 
-MOST_WAITING = 32
-"""How many calls may wait for a process to become free."""
-WAIT_SECONDS = 60.0
 IDLE_SECONDS = 300.0
 """How long processes beyond the first are kept without work."""
 LONGEST_PAUSE = 30.0
@@ -62,14 +60,14 @@ class ProcessAgent(Agent):
         project_id: str,
         org_id: str,
         memory_url: str | None,
+        wait_seconds: float,
     ) -> None:
         self._settings = settings
         self._badges = badges
         self._project_id = project_id
         self._org_id = org_id
         self._memory_url = memory_url
-        self._free = asyncio.Semaphore(settings.most_processes)
-        self._waiting = self._running = 0
+        self._queue = CallQueue(settings.most_processes, seconds=wait_seconds)
         self._idle: list[AgentProcess] = []
         self._busy: set[AgentProcess] = set()
         self._sources = 0
@@ -109,7 +107,7 @@ class ProcessAgent(Agent):
         self._idle.clear()
 
     async def answer(self, call: AgentCall) -> AsyncGenerator[AgentEvent]:
-        async with self._turn(), self._process(call.project_id) as process:
+        async with self._queue.place(_user(call)), self._process(call.project_id) as process:
             try:
                 async with aclosing(process.answer(call)) as events:
                     async for event in events:
@@ -121,34 +119,10 @@ class ProcessAgent(Agent):
 
     async def _warm_up(self) -> None:
         try:
-            async with self._turn(), self._process(self._project_id):
+            async with self._queue.place(None), self._process(self._project_id):
                 logger.info("the agent %s is loaded", self.name)
         except AgentError as error:
             logger.error("the agent %s: %s", self.name, error)  # noqa: TRY400 the words say it all
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait until one more call may run; raises `AgentBusy` when that takes too long."""
-        if self._waiting >= MOST_WAITING:
-            raise AgentBusy(f"{MOST_WAITING} invocations wait for the agent already", retry_after=5)
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                await self._free.acquire()
-        except TimeoutError:
-            raise AgentBusy(
-                f"none of the agent's {self._settings.most_processes} processes became free within "
-                f"{WAIT_SECONDS:g} seconds",
-                retry_after=5,
-            ) from None
-        finally:
-            self._waiting -= 1
-        self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            self._free.release()
 
     @asynccontextmanager
     async def _process(self, project_id: str) -> AsyncIterator[AgentProcess]:
@@ -171,7 +145,7 @@ class ProcessAgent(Agent):
             if process.project_id == project_id:
                 self._idle.remove(process)
                 return process
-        if self._idle and len(self._idle) + self._running > self._settings.most_processes:
+        if self._idle and len(self._idle) + self._queue.working > self._settings.most_processes:
             await self._end(self._idle.pop(0))
         return await self._launched(project_id, found)
 
@@ -217,6 +191,10 @@ class ProcessAgent(Agent):
     async def _end(self, process: AgentProcess) -> None:
         self._badges.expel(process.badge)
         await process.kill()
+
+
+def _user(call: AgentCall) -> tuple[str, str]:
+    return call.project_id, call.user_id
 
 
 def _now() -> float:

@@ -12,7 +12,12 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from memory_server.api.connections import BoundedConnection, served
-from memory_server.domain.limits import MAX_HEADER_BYTES, MAX_URL_BYTES
+from memory_server.domain.limits import (
+    MAX_CUSTOM_HEADER_BYTES,
+    MAX_CUSTOM_HEADERS,
+    MAX_HEADER_BYTES,
+    MAX_URL_BYTES,
+)
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,6 +85,7 @@ def refusal(said: bytes) -> tuple[int, dict[str, Any]]:
     return int(head.split()[1]), document
 
 
+LARGEST_OF_AN_AGENT = b"X-Mdb-Agent-Engine-Custom-A: " + b"a" * MAX_CUSTOM_HEADER_BYTES + b"\r\n"
 REQUEST = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
 
 
@@ -137,7 +143,8 @@ async def test_the_head_of_a_later_request_has_a_time_too() -> None:
     [
         pytest.param(b"x-a: " + b"a" * (MAX_HEADER_BYTES + 1) + b"\r\n\r\n", id="one"),
         pytest.param(b"x-a: 12345678\r\n" * (MAX_HEADER_BYTES // 8) + b"\r\n", id="many"),
-        pytest.param(b"x-a: " + b"a" * (4 * MAX_HEADER_BYTES), id="without an end"),
+        pytest.param(LARGEST_OF_AN_AGENT * 51 + b"\r\n", id="more to an agent than it may have"),
+        pytest.param(b"x-a: " + b"a" * (16 * MAX_HEADER_BYTES), id="without an end"),
         pytest.param(
             b"transfer-encoding: chunked\r\n\r\n0\r\nx-a: "
             + b"a" * (MAX_HEADER_BYTES + 1)
@@ -152,6 +159,14 @@ async def test_headers_that_are_too_large_are_refused_with_the_limit(headers: by
 
     assert (status, document["code"]) == (431, "HEADERS_TOO_LARGE")
     assert str(MAX_HEADER_BYTES) in document["error"]
+
+
+async def test_every_header_that_an_agent_may_have_fits_in() -> None:
+    rest = b"x-a: " + b"a" * (MAX_HEADER_BYTES - 4096) + b"\r\n\r\n"
+    async with running(BoundedConnection) as server:
+        said = await server.said_to(REQUEST + LARGEST_OF_AN_AGENT * MAX_CUSTOM_HEADERS + rest)
+
+    assert said.startswith(b"HTTP/1.1 200")
 
 
 async def test_an_address_that_is_too_long_is_refused_with_the_limit() -> None:

@@ -52,7 +52,7 @@ async def make(
     """Make agents from the text of their module; they end with the test."""
     made: list[ProcessAgent] = []
 
-    def an_agent(source: str, **settings: Any) -> ProcessAgent:
+    def an_agent(source: str, *, wait_seconds: float = 60, **settings: Any) -> ProcessAgent:
         code(source)
         given = {"name": "demo", "directory": tmp_path, "entrypoint": "demo:answer", **settings}
         agent = ProcessAgent(
@@ -61,6 +61,7 @@ async def make(
             project_id="shop",
             org_id="acme",
             memory_url="http://127.0.0.1:9",
+            wait_seconds=wait_seconds,
         )
         made.append(agent)
         return agent

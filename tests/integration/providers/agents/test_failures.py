@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from memory_server.errors import AgentBusy, AgentEnded, AgentRaised, AgentUnloadable
-from memory_server.providers.agents import pool, process
+from memory_server.providers.agents import process
 from tests.integration.providers.agents.conftest import (
     KnownBadges,
     MakeAgent,
@@ -94,7 +94,7 @@ async def test_an_exception_is_told_by_its_kind_and_its_words_stay_in_the_log(
         ("exit", "ended its own process"),
         ("die", "exit code 7"),
         ("kill", "SIGKILL"),
-        ("close", "closed its channel|SIGKILL"),
+        ("close", "exit code 1"),
     ],
 )
 async def test_a_process_that_ends_is_told_and_another_takes_over(
@@ -247,6 +247,29 @@ async def test_keys_are_taken_out_of_what_is_printed(
     ]
 
 
+async def test_a_key_at_the_end_of_what_is_kept_of_a_line_is_not_torn(
+    make: MakeAgent, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = make(
+        """
+        import os
+        def answer(message, invocation):
+            for ahead in range(131_000, 131_100):
+                os.write(1, b'x' * ahead + os.environ['LLM_API_KEY'].encode() + b'\\n')
+            return 'fine'
+        """,
+        environment={"LLM_API_KEY": "0123456789" * 10},
+    )
+
+    with caplog.at_level(logging.INFO, logger="agent"):
+        await answer_of(agent)
+        await agent.close()
+
+    printed = [r for r in caplog.records if r.name == "agent" and r.levelname == "INFO"]
+    assert len(printed) > 60
+    assert {record.getMessage().strip("x") for record in printed} == {"... (cut)"}
+
+
 async def test_a_flood_of_prints_is_bounded_in_the_log_and_blocks_nobody(
     make: MakeAgent, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -311,22 +334,11 @@ async def test_calls_run_side_by_side_up_to_a_number_and_the_others_wait(
     assert 1 <= len(set(pids)) <= 2
 
 
-async def test_too_many_that_wait_are_refused(
-    make: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "MOST_WAITING", 0)
-
-    with pytest.raises(AgentBusy):
-        await answer_of(make("def answer(message): return ''"))
-
-
-async def test_waiting_for_a_process_has_an_end(
-    make: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "WAIT_SECONDS", 0.01)
+async def test_waiting_for_a_process_has_an_end(make: MakeAgent) -> None:
     agent = make(
         "import time\ndef answer(message):\n    yield 'begun'\n    time.sleep(3600)",
         most_processes=1,
+        wait_seconds=0.01,
     )
 
     async with aclosing(agent.answer(a_call())) as events:

@@ -51,6 +51,16 @@ def test_what_is_said_to_read_is_counted_as_reading(path: str, method: str, read
     assert asked(path, {}, method=method).writes is not reads
 
 
+@pytest.mark.parametrize("name", ["search", "context", "retrieve", "admin", "invoke", "mcp"])
+def test_what_users_call_their_things_changes_nothing(name: str) -> None:
+    usual = asked(f"{FLAT}/types/note", {"user_id": "ana"})
+    strange = asked(f"{FLAT}/types/{name}", {"user_id": "ana"})
+    retrieved = asked(f"/api/v1/projects/{name}/memory/types/{name}/retrieve", {})
+
+    assert strange == usual
+    assert (retrieved.writes, retrieved.takes_long) == (False, False)
+
+
 @pytest.mark.parametrize(
     ("content", "query", "user"),
     [
@@ -99,6 +109,8 @@ def test_users_of_two_projects_are_two_users() -> None:
     [
         ("/api/v1/projects/p/workspaces/w/invoke", True),
         ("/api/v1/projects/p/workspaces/w/invokeStream", True),
+        ("/invoke", True),
+        ("/invoke/stream", True),
         ("/api/v1/admin/flush", True),
         ("/api/v1/projects/p/admin/scope", True),
         (f"{FLAT}/turns", False),
