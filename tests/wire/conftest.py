@@ -96,3 +96,11 @@ def http(served: Served) -> Iterator[httpx.Client]:
     """A caller who writes requests by hand."""
     with httpx.Client(base_url=served.url, trust_env=False) as client:
         yield client
+
+
+@pytest.fixture
+def owner(served: Served) -> Iterator[httpx.Client]:
+    """A caller who writes requests by hand and holds the owner token."""
+    headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+    with httpx.Client(base_url=served.url, headers=headers, trust_env=False) as client:
+        yield client

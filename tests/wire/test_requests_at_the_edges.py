@@ -42,13 +42,6 @@ def caller(served: Served, request: pytest.FixtureRequest) -> Iterator[httpx.Cli
         yield client
 
 
-@pytest.fixture
-def owner(served: Served) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
-    with httpx.Client(base_url=served.url, headers=headers, trust_env=False) as client:
-        yield client
-
-
 def code(answer: httpx.Response) -> tuple[int, str]:
     assert set(answer.json()) >= {"code", "error", "detail", "request_id"}
     return answer.status_code, answer.json()["code"]
