@@ -27,9 +27,35 @@ def test_commands_of_the_readme_exist(
     assert main([*known[:2], "--help"]) == 0
 
 
-def test_every_link_leads_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert target.startswith("http") or (ROOT / target).exists(), target
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "benchmarks").glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
+        place = page.parent / target if target else page
+        assert place.exists(), target
+        assert not anchor or anchor in anchors(place), (target, anchor)
+
+
+def test_every_page_of_the_documentation_is_in_an_index() -> None:
+    index = ROOT / "docs" / "howto" / "README.md"
+    pages = index.parent.glob("*.md")
+    assert {page.name for page in pages} == {*indexed(index, r"([\w-]+\.md)"), index.name}
+
+    others = (ROOT / "docs" / "reference").glob("*.md")
+    assert {page.name for page in others} == indexed(
+        ROOT / "README.md", r"docs/reference/([\w-]+\.md)"
+    )
+
+
+def indexed(page: Path, target: str) -> set[str]:
+    return {*re.findall(rf"\]\({target}\)", page.read_text(encoding="utf-8"))}
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
