@@ -125,8 +125,9 @@ def parse_lenient(
 ) -> tuple[Filter | None, list[str]]:
     """Return a filter whose paths are not checked, and warnings about what it will not do.
 
-    An undeclared `metadata.` path is compared as it is; any other path matches nothing, and so
-    does a document outside the language: a filter that is not understood never widens a result.
+    An undeclared `metadata.` path is compared as it is; any other path matches nothing, under
+    `$nor` too, and so does a document outside the language: what is not understood never widens
+    a result.
     """
     if not document:
         return None, []
@@ -193,7 +194,7 @@ def _lenient_paths(declared: Mapping[str, Kind], warnings: list[str]) -> _Paths:
             return _Path(name, accepted[name])
         literal = _is_metadata(name)
         outcome = (
-            "documents that have no such key do not match" if literal else "it matches nothing"
+            "documents are compared by what they have there" if literal else "it matches nothing"
         )
         warnings.append(f"{_explain(name, accepted)}; {outcome}")
         return _Path(name, never=not literal)
@@ -249,7 +250,9 @@ class _Parser:
         connective = _connective(name)
         if not isinstance(value, list) or not value:
             raise InvalidFilter(f"{name} takes a list of at least one filter")
-        yield Clauses(connective, tuple(self.parse(part, depth + 1) for part in value))
+        parts = tuple(self.parse(part, depth + 1) for part in value)
+        never = connective is Connective.NOR and any(map(_holds_nothing, parts))
+        yield NOTHING if never else Clauses(connective, parts)
 
     def _field(self, path: _Path, value: Any) -> Iterator[Filter]:
         if not isinstance(value, Mapping):
@@ -266,6 +269,13 @@ class _Parser:
             raise InvalidFilter(f"the filter has more than {MAX_FILTER_COMPARISONS} comparisons")
         comparison = Comparison(path.name, operator, _operand(path, operator, operand))
         return NOTHING if path.never else comparison
+
+
+def _holds_nothing(condition: Filter) -> bool:
+    """Whether a part of it names a path that matches nothing: denied, it would match all."""
+    if isinstance(condition, Clauses):
+        return any(map(_holds_nothing, condition.filters))
+    return condition == NOTHING
 
 
 def _connective(name: str) -> Connective:

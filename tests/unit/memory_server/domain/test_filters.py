@@ -212,6 +212,21 @@ def test_a_bare_key_matches_nothing_and_warns(operand: object) -> None:
     assert "did you mean metadata.tier" in warnings[0]
 
 
+@pytest.mark.parametrize(
+    "denied",
+    [
+        {"tier": "gold"},
+        {"$or": [{"tier": "gold"}, {TIER: "gold"}]},
+        {"$nor": [{"tier": "gold"}]},
+    ],
+)
+def test_a_path_that_matches_nothing_does_not_match_all_when_it_is_denied(denied: object) -> None:
+    condition, warnings = parse_lenient({"$nor": [{TIER: "none"}, denied]}, declared=DECLARED)
+
+    assert condition == NOTHING
+    assert "it matches nothing" in warnings[0]
+
+
 @pytest.mark.parametrize("name", ["user_id", "label", "metadata", "metadata.", 'metadata.a"b', ""])
 def test_a_path_that_is_no_metadata_key_matches_nothing(name: str) -> None:
     assert parse_lenient({name: {"$ne": "x"}})[0] == NOTHING
