@@ -49,9 +49,13 @@ _HEADINGS: Mapping[Source, tuple[str, str]] = {
 }
 
 _ENVELOPES = re.compile(
-    rf"<{TAG}>.*?(?:</{TAG}>|\Z)|^{re.escape(HEADING)}$.*?(?:^{re.escape(END)}$|\Z)",
+    rf"<{TAG}>\s*<note>{re.escape(NOTE)}.*?(?:</{TAG}>|\Z)"
+    rf"|^{re.escape(HEADING)}\s+{re.escape(NOTE)}.*?(?:^{re.escape(END)}$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+"""With the note: a heading or a tag alone may be anybody's own words."""
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may have, not even escaped."""
 
 
 def format_context(chunks: Sequence[Chunk], style: FormatStyle) -> Formatted:
@@ -99,7 +103,7 @@ def spoken(chunk: Chunk) -> str:
 
 def without_memory(text: str) -> str:
     """Return a text without the contexts that `format_context` put into it."""
-    if f"<{TAG}>" not in text and HEADING not in text:
+    if NOTE not in text:
         return text
     return _ENVELOPES.sub("", text).strip()
 
@@ -173,7 +177,7 @@ def _xml(chunks: Sequence[Chunk]) -> str:
     for source, own in _by_source(chunks):
         tag = _HEADINGS[source][1]
         lines += [f"<{tag}>", *map(_xml_line, own), f"</{tag}>"]
-    return "\n".join([*lines, f"</{TAG}>"])
+    return _NOT_XML.sub("\ufffd", "\n".join([*lines, f"</{TAG}>"]))
 
 
 def _xml_line(chunk: Chunk) -> str:

@@ -187,9 +187,28 @@ def test_what_was_recalled_can_be_taken_out_of_a_text(style: FormatStyle) -> Non
     assert without_memory(f"{recalled}\n\nWhere does Anna live?") == "Where does Anna live?"
 
 
-def test_a_text_without_memory_stays_as_it_is() -> None:
-    assert without_memory("  my ## Memory is bad ") == "my ## Memory is bad"
-    assert without_memory(" plain ") == " plain "
+@pytest.mark.parametrize("style", STRINGS)
+def test_of_what_was_recalled_and_cut_off_nothing_is_left(style: FormatStyle) -> None:
+    recalled = text(format_context([FACT, *TURNS], style))
+
+    assert without_memory(f"Look:\n{recalled[:-9]}") == "Look:"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [" plain ", "my ## Memory is bad ", f"{HEADING}\nIt has 16 GB.", f"<{TAG}> is a tag of mine"],
+)
+def test_a_text_without_memory_stays_as_it_is(own: str) -> None:
+    assert without_memory(own) == own
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x0b", "\x1b", "\uffff"])
+def test_what_xml_cannot_hold_does_not_break_it(character: str) -> None:
+    chunks = [a_chunk(f"a{character}b", source=Source.EPISODIC, title=f"t{character}")]
+
+    xml = ET.fromstring(text(format_context(chunks, FormatStyle.CLAUDE)))  # noqa: S314 our own
+
+    assert [memory.text for memory in xml.iter("memory")] == ["a\ufffdb"]
 
 
 contents = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=60)
