@@ -153,7 +153,8 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
 async def of_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer what does not fit its schema, naming the places but never echoing the values."""
     assert isinstance(error, RequestValidationError)
-    problems = [_problem(found) for found in error.errors()]
+    found = error.errors()
+    problems = [_problem(one) for one in found if not _is_echo(one, found)]
     return envelope(request, 422, "VALIDATION_ERROR", _summary(problems), errors=problems)
 
 
@@ -162,7 +163,26 @@ def _problem(found: Mapping[str, Any]) -> dict[str, Any]:
         return {"loc": ["body"], "msg": "the body is not valid JSON"}
     if found["loc"] == ("body",) and found["type"] in _NO_OBJECT:
         return {"loc": ["body"], "msg": NEEDS_OBJECT}
-    return {"loc": list(found["loc"]), "msg": str(found["msg"]).removeprefix("Value error, ")}
+    message = _of_size(found) or str(found["msg"]).removeprefix("Value error, ")
+    return {"loc": list(found["loc"]), "msg": message}
+
+
+def _is_echo(found: Mapping[str, Any], among: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a list is called too short only because items of it are refused."""
+    place = tuple(found["loc"])
+    within = (tuple(one["loc"]) for one in among if one is not found)
+    return found["type"] == "too_short" and any(loc[: len(place)] == place for loc in within)
+
+
+def _of_size(found: Mapping[str, Any]) -> str | None:
+    """Say how long a list or a secret has to be, in words for who wrote it."""
+    if found["type"] not in ("too_short", "too_long"):
+        return None
+    about = found["ctx"]
+    bound = about.get("min_length", about.get("max_length"))
+    limit = "at least" if found["type"] == "too_short" else "at most"
+    unit = "character" if about["field_type"] == "Value" else "item"
+    return f"Input should have {limit} {bound} {unit}{'' if bound == 1 else 's'}"
 
 
 def _summary(problems: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -12,6 +13,8 @@ from memory_server.api.metrics import Metrics
 from memory_server.application import Application
 from memory_server.errors import MemoryServerError
 from tests.clock import ManualClock
+from tests.unit.memory_server.api.application import PROJECT
+from tests.unit.memory_server.api.callers import OWNER
 
 
 def classes(root: type[MemoryServerError] = MemoryServerError) -> Iterator[type[MemoryServerError]]:
@@ -179,6 +182,35 @@ async def test_an_invalid_value_is_named_but_not_repeated(client: httpx.AsyncCli
 
     assert answer.json()["errors"][0]["loc"] == ["body", "role"]
     assert "hunter2" not in answer.text
+
+
+SOURCES = f"{FLAT}/retrieval/context-from-sources"
+ACCOUNTS = f"/api/v1/projects/{PROJECT}/service-accounts"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        (SOURCES, {"sources": []}, "sources: Input should have at least 1 item"),
+        (SOURCES, {"sources": [{"source": "x"}]}, "sources.0.source: Input should be one of"),
+        (ACCOUNTS, {"name": "n", "roles": []}, "roles: Input should have at least 1 item"),
+    ],
+)
+async def test_what_a_list_lacks_is_told_once_and_in_words(
+    client: httpx.AsyncClient, path: str, body: dict[str, Any], said: str
+) -> None:
+    answer = await client.post(path, json={"query": "q", **body}, headers=OWNER)
+
+    assert [said in problem for problem in answer.json()["error"].split("; ")] == [True]
+
+
+async def test_a_secret_that_is_too_long_is_measured_in_characters(
+    client: httpx.AsyncClient,
+) -> None:
+    path = f"/api/v1/projects/{PROJECT}/secrets/OPENAI_API_KEY"
+    answer = await client.put(path, json={"value": "x" * 100_000}, headers=OWNER)
+
+    assert answer.json()["error"] == "value: Input should have at most 65536 characters"
 
 
 async def test_a_store_that_is_away_is_answered_with_503(
