@@ -8,6 +8,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,7 @@ def commands() -> Iterator[tuple[str, ...]]:
     yield from (words for words in every if not any(words == other[:-1] for other in every))
 
 
+@cache
 def help_of(words: tuple[str, ...]) -> str:
     """Return what a command says about itself, as on a terminal of 100 columns."""
     said = io.StringIO()
