@@ -14,7 +14,12 @@ from memory_server.domain.formats import FormatStyle
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Role, Turn
-from memory_server.errors import IdentityRefused, InvalidRequest, MemoryServerError
+from memory_server.errors import (
+    IdentityRefused,
+    InvalidRequest,
+    MemoryServerError,
+    ProjectNotFound,
+)
 from memory_server.ports.agent import Agent, AgentCall, AgentEventKind, AgentState
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.turns import Turns
@@ -141,7 +146,7 @@ class Invocation:
         )
         context = await self._recalled(scope, message)
         recent = await self._not_yet_extracted(scope)
-        await self._record(scope, Role.USER, message, f"workflow:{execution.id}:input")
+        await self._record(execution, scope, Role.USER, message, f"workflow:{execution.id}:input")
         call = AgentCall(
             execution_id=execution.id,
             project_id=execution.project_id,
@@ -199,7 +204,7 @@ class Invocation:
         if text.strip():
             key = f"workflow:{execution.id}:output"
             answered = {"answered_by": self._agent.name, **metadata}
-            await self._record(scope, Role.ASSISTANT, text, key, metadata=answered)
+            await self._record(execution, scope, Role.ASSISTANT, text, key, metadata=answered)
 
     async def _recalled(self, scope: Scope, message: str) -> ContextAnswer | None:
         if not self._agent.remembers:
@@ -232,6 +237,7 @@ class Invocation:
 
     async def _record(
         self,
+        execution: Execution,
         scope: Scope,
         role: Role,
         content: str,
@@ -241,6 +247,8 @@ class Invocation:
         if not self._agent.remembers:
             return
         assert scope.session_id is not None
+        if (await self._project_of(scope.project_id)).created_at > execution.started_at:
+            raise ProjectNotFound("the project was removed meanwhile; nothing was stored")
         given = TurnInput(
             session_id=scope.session_id,
             role=role,

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from typing import Any, cast
 
 from memory_server.domain.embedding import Purpose, Vector
@@ -63,11 +64,13 @@ class MemoryKeeping:
         of stored twice; a procedure is always stored. The id stays the same for life.
         """
         _check_size(request.body)
+        # Embedding may take long: what was asked of a project is not stored in its successor.
+        begun = self._clock.now()
         vector = await self._vector(request.body)
         attempt = 0
         while True:
             try:
-                return await self._save_once(scope, request, vector)
+                return await self._save_once(scope, request, vector, begun)
             except (DuplicateMemory, VersionConflict):
                 attempt += 1
                 if attempt == ATTEMPTS:
@@ -149,11 +152,13 @@ class MemoryKeeping:
             operation = Replace(memory=hidden)
         await self._store.memories.apply(memory.project_id, [operation])
 
-    async def _save_once(self, scope: Scope, request: SaveRequest, vector: Vector | None) -> Memory:
+    async def _save_once(
+        self, scope: Scope, request: SaveRequest, vector: Vector | None, begun: datetime
+    ) -> Memory:
         identity = of_saved(request.body, request.metadata or {}, by_label=request.upsert)
         known = await self._known(scope, request, identity)
         if known is None:
-            return await self._add(scope, request, identity, vector)
+            return await self._add(scope, request, identity, vector, begun)
         if _is_same(known, request):
             return await self._reinforce(known, vector)
         return await self._rewrite(
@@ -183,7 +188,12 @@ class MemoryKeeping:
         return None
 
     async def _add(
-        self, scope: Scope, request: SaveRequest, identity: str | None, vector: Vector | None
+        self,
+        scope: Scope,
+        request: SaveRequest,
+        identity: str | None,
+        vector: Vector | None,
+        begun: datetime,
     ) -> Memory:
         now = self._clock.now()
         memory = Memory(
@@ -197,7 +207,7 @@ class MemoryKeeping:
             identity_key=identity,
             metadata=request.metadata or {},
             contextual_metadata=request.contextual_metadata or {},
-            created_at=now,
+            created_at=begun,
             updated_at=now,
             valid_from=now,
             has_embedding=vector is not None,

@@ -19,6 +19,7 @@ from memory_server.errors import (
     ExecutionCancelled,
     IdentityRefused,
     InvalidRequest,
+    ProjectNotFound,
     ProviderUnavailable,
 )
 from memory_server.ports.agent import AgentEvent
@@ -104,7 +105,8 @@ def invocation(
     answerer: Echo,
 ) -> Invocation:
     async def project_of(project_id: str) -> Project:
-        return Project(id=project_id, name="P", created_at=START, updated_at=START, **project)
+        made = {"created_at": START, "updated_at": START}
+        return Project(id=project_id, name="P", **made | project)
 
     return Invocation(
         recording=recording,
@@ -339,6 +341,25 @@ async def test_an_execution_is_known_while_it_runs_and_afterwards(
     assert after is not None
     assert (during.status, after.status) == (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED)
     assert (after.user_id, after.project_id) == ("ana", "p")
+
+
+async def test_an_answer_does_not_come_into_a_project_that_was_made_anew_meanwhile(
+    invocation: Invocation,
+    store: Store,
+    answerer: Echo,
+    clock: ManualClock,
+    project: dict[str, Any],
+) -> None:
+    run, _events = await begun(invocation, answerer)
+    clock.advance(1)
+    project["created_at"] = clock.now()
+    assert answerer.waits is not None
+    answerer.waits.set()
+    await run.task
+
+    with pytest.raises(ProjectNotFound, match="nothing was stored"):
+        run.outcome()
+    assert await said(store, "ana") == [("user", "hello")]
 
 
 async def test_a_cancelled_execution_keeps_what_was_told(

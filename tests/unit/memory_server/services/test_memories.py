@@ -1,8 +1,10 @@
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from memory_server.domain.embedding import Embedded, Purpose
 from memory_server.domain.limits import MAX_TEXT_BYTES
 from memory_server.domain.memory import Episode, Fact, Memory, MemoryType, Procedure, Term
 from memory_server.domain.scope import Scope, Visibility
@@ -171,6 +173,29 @@ async def test_memory_that_cannot_be_embedded_is_stored_without_a_vector(
     memory = await keeping.save(ANA, fact())
 
     assert not memory.has_embedding
+
+
+class Slow(HashingEmbedder):
+    """Takes a second to embed."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Embedded:
+        self._clock.advance(1)
+        return await super().embed(texts, purpose=purpose)
+
+
+async def test_a_memory_is_made_when_it_is_asked_for_however_long_its_vector_takes(
+    store: Store, clock: ManualClock, ids: CountingIds
+) -> None:
+    asked = clock.now()
+    keeping = MemoryKeeping(store=store, embedder=Slow(clock), clock=clock, ids=ids)
+
+    memory = await keeping.save(ANA, fact())
+
+    assert memory.created_at == asked < memory.updated_at == clock.now()
 
 
 async def test_blank_and_oversized_texts_are_refused(keeping: MemoryKeeping) -> None:
