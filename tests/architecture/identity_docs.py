@@ -58,17 +58,39 @@ Generated from the server's decisions by `python -m tests.architecture.identity_
   secret that was rotated stays valid for {service_accounts.ROTATION_GRACE.days} days, until it is
   rotated again. An access list of addresses holds for every call but that for a token.
 - **An agent's process** acts for the user of the execution it works on, and is always inside it.
+  It may do no more than whoever invoked the agent, as they stand with each call: once they are
+  removed, deactivated or only readers, so is it. What it invokes in its turn is invoked by them.
 
 Tokens open one project. Who is removed, deactivated or given another role is so from the next
 request on. A project is removed with its accounts and members; another of the same id does not
-open to them.
+open to them, and what was on its way into the former one is refused with `PROJECT_NOT_FOUND`.
+
+## Without a token
+
+A call is one of this machine when all of this holds:
+
+- it comes from a loopback address;
+- its one `Host` is `localhost`, a name below it (`app.localhost`), a loopback address, or the
+  machine's own host name, so that a page of another site cannot have its name resolved to this
+  machine;
+- it carries none of the headers by which proxies say that they pass a call on (`Forwarded`, `Via`,
+  `X-Real-IP`, every `X-Forwarded-...`, and their like), and is not HTTP/1.0.
+
+**A proxy on the same machine** makes every caller one of this machine. Most say what they do and
+are recognised by that, but not all. Before one is put in front of the server, give
+`AGENTENGINE_TRUSTED_PROXIES` its addresses or networks, as `127.0.0.1 10.0.0.0/8`. Then every call
+needs a token, and `X-Forwarded-For` of those proxies is believed: access lists and limits hold for
+the callers behind them. Without the setting it is believed of nobody.
+
+## How often
 
 Failed logins of one name from one address are limited to
 {_often(members.MOST_OF_NAME, members.WINDOW.total_seconds())}, from one address to
 {_often(members.MOST_OF_ADDRESS, members.WINDOW.total_seconds())}; tokens of one account to
 {_often(service_accounts.MOST_OF_ACCOUNT, service_accounts.WINDOW.total_seconds())}, of one
-address to {_often(service_accounts.MOST_OF_ADDRESS, service_accounts.WINDOW.total_seconds())}.
-Beyond, the answer is 429 with `Retry-After`.
+address to {_often(service_accounts.MOST_OF_ADDRESS, service_accounts.WINDOW.total_seconds())},
+wrong secrets included; only right ones count for the account. An IPv6 network of 64 bits counts as
+one address. The counts are kept in memory and begin anew with the server. Beyond, the answer is 429 with `Retry-After`.
 
 ## Rights
 
@@ -86,9 +108,9 @@ of the query of GET and DELETE. What is answered: whose memory is meant, or the 
 - *Inside an execution* a request carries `X-Agent-Engine-Execution-Id`. Whose execution it is, if
   it is known here, is who calls; else the service account or the person; a caller who is nobody
   (no token, the owner token) is whoever is named.
-- *Enforced*: a person in a project with `enforce_identity`. Service accounts and the owner name
-  whom they like. Changing is only for one's own memories; deleting too, but a `PROJECT_OWNER`
-  deletes anybody's.
+- *Enforced*: a person in a project with `enforce_identity`, or an agent for them, which also
+  keeps to the column before. Service accounts and the owner name whom they like. Changing is only for one's own memories; deleting too, but a `PROJECT_OWNER`
+  deletes anybody's (their agent does not).
 
 """
 
