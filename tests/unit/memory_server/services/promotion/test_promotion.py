@@ -1,13 +1,13 @@
+"""Promotion of what is ripe."""
+
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from memory_server.domain.embedding import Embedded, Purpose
 from memory_server.domain.job import Job, JobKind, JobState
-from memory_server.domain.memory import MemoryType
-from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.snapshot import Snapshot, Trigger
 from memory_server.errors import (
     KeyRejected,
@@ -17,46 +17,14 @@ from memory_server.errors import (
     StorageCorrupt,
     StorageUnavailable,
 )
-from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.services import promotion as promotion_module
-from memory_server.services import turn_vectors
-from memory_server.services.promotion import Promotion
 from memory_server.services.turns import TurnRecording
-from tests.clock import CountingIds, ManualClock
-from tests.unit.memory_server.services.conftest import ANA, BOB, a_turn
-
-Build = Callable[..., Promotion]
-
-
-@pytest.fixture
-def build(store: Store, embedder: HashingEmbedder, clock: ManualClock, ids: CountingIds) -> Build:
-    def make(
-        threshold: float | None = None,
-        enabled: tuple[MemoryType, ...] = (),
-        embedder: Embedder = embedder,
-    ) -> Promotion:
-        return Promotion(
-            store=store,
-            embedder=embedder,
-            clock=clock,
-            ids=ids,
-            policy=PromotionPolicy(
-                max_messages=3,
-                stale_after=timedelta(minutes=3),
-                topic_shift_threshold=threshold,
-            ),
-            enabled=enabled or (MemoryType.SEMANTIC, MemoryType.EPISODIC),
-            on_queued=lambda: None,
-        )
-
-    return make
-
-
-async def say(recording: TurnRecording, *lines: str, session: str = "s1") -> None:
-    for line in lines:
-        await recording.record(ANA, a_turn(line, session=session))
+from tests.clock import ManualClock
+from tests.unit.memory_server.services.conftest import BOB, a_turn
+from tests.unit.memory_server.services.promotion.steps import Build, say
+from tests.unit.memory_server.services.promotion.test_topics import Away
 
 
 async def test_full_session_is_promoted_with_a_job_for_each_type(
@@ -103,88 +71,6 @@ async def test_each_turn_is_promoted_once(build: Build, recording: TurnRecording
 
     assert not (await promotion.promote_ripe()).snapshots
     assert not (await promotion.flush("p")).snapshots
-
-
-async def test_flush_takes_one_session_or_all(build: Build, recording: TurnRecording) -> None:
-    promotion = build()
-    await say(recording, "a", session="s1")
-    await say(recording, "b", session="s2")
-
-    one = await promotion.flush("p", session_id="s1")
-    rest = await promotion.flush("p")
-
-    assert [s.session_id for s in one.snapshots] == ["s1"]
-    assert [s.session_id for s in rest.snapshots] == ["s2"]
-
-
-async def test_flush_of_a_user_leaves_others_alone(build: Build, recording: TurnRecording) -> None:
-    await say(recording, "a", session="s1")
-    await recording.record(BOB, a_turn("b", session="s2"))
-
-    promoted = await build().flush("p", user_id="bob")
-
-    assert [s.user_id for s in promoted.snapshots] == ["bob"]
-
-
-async def test_flush_of_a_user_never_takes_others_turns_and_says_what_it_left(
-    build: Build, recording: TurnRecording
-) -> None:
-    for scope, line in ((ANA, "a"), (BOB, "b"), (ANA, "c")):
-        await recording.record(scope, a_turn(line, session="shared"))
-    promotion = build()
-
-    anas = await promotion.flush("p", user_id="ana")
-    bobs = await promotion.flush("p", user_id="bob")
-
-    assert [(s.user_id, s.last_seq) for s in anas.snapshots] == [("ana", 1)]
-    assert "'shared'" in anas.warnings[0]
-    assert "up to 3" in anas.warnings[0]
-    assert [(s.user_id, s.last_seq) for s in bobs.snapshots] == [("bob", 2)]
-    assert list(bobs.warnings) == []
-
-
-async def test_flush_of_one_session_and_user_is_decided_by_run_too(
-    build: Build, recording: TurnRecording
-) -> None:
-    await recording.record(BOB, a_turn("b", session="shared"))
-    await recording.record(ANA, a_turn("a", session="shared"))
-
-    promoted = await build().flush("p", session_id="shared", user_id="ana")
-
-    assert (promoted.snapshots, len(promoted.warnings)) == ([], 1)
-
-
-async def test_flush_reaches_every_session_however_many_there_are(
-    build: Build, recording: TurnRecording, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(promotion_module, "PAGE", 2)
-    for number in range(7):
-        scope = ANA if number % 3 else BOB
-        await recording.record(scope, a_turn("x", session=f"s{number}"))
-    promotion = build()
-
-    anas = await promotion.flush("p", user_id="ana")
-    rest = await promotion.flush("p")
-
-    assert [s.session_id for s in anas.snapshots] == ["s1", "s2", "s4", "s5"]
-    assert [s.session_id for s in rest.snapshots] == ["s0", "s3", "s6"]
-
-
-async def test_flush_says_which_session_failed_and_goes_on(
-    build: Build, recording: TurnRecording, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await say(recording, "a", session="s1")
-    await say(recording, "b", session="s2")
-    break_session(store, monkeypatch, "s1", ZeroDivisionError())
-
-    promoted = await build().flush("p")
-
-    assert [s.session_id for s in promoted.snapshots] == ["s2"]
-    assert ["'s1'" in warning for warning in promoted.warnings] == [True]
-
-
-async def test_flush_of_an_unknown_session_is_nothing(build: Build) -> None:
-    assert not (await build().flush("p", session_id="nobody")).snapshots
 
 
 async def test_turns_get_vectors_before_they_are_promoted(
@@ -289,75 +175,6 @@ async def test_provider_that_is_away_is_asked_once_a_round(
     assert away.calls == 2
 
 
-class Away(HashingEmbedder):
-    """Counts how often it is asked, and fails each time."""
-
-    def __init__(self, failure: ProviderError) -> None:
-        super().__init__()
-        self.failure = failure
-        self.calls = 0
-
-    async def check(self) -> None:
-        self.calls += 1
-        await super().check()
-
-
-async def test_sessions_whose_topic_is_watched_hide_no_full_one(
-    build: Build, recording: TurnRecording, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(promotion_module, "PAGE", 2)
-    for number in range(6):
-        await say(recording, "a", "a", session=f"quiet {number}")
-    clock.advance(1)
-    await say(recording, "a", "a", "a", session="full")
-
-    promoted = await build(threshold=1.9).promote_ripe()
-
-    assert [s.session_id for s in promoted.snapshots] == ["full"]
-
-
-async def test_change_of_topic_is_found_behind_many_sessions_without_one(
-    build: Build, recording: TurnRecording, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(promotion_module, "PAGE", 2)
-    for number in range(6):
-        await say(recording, "my cat", "my cat", session=f"quiet {number}")
-    clock.advance(1)
-    await say(recording, "my cat", "zebra quantum voltage spectrum", session="shifted")
-    promotion = build(threshold=0.6)
-
-    found = [await promotion.promote_ripe() for _ in range(4)]
-
-    assert [s.session_id for round_ in found for s in round_.snapshots] == ["shifted"]
-
-
-async def test_turn_is_embedded_once_while_its_topic_is_watched(
-    build: Build, recording: TurnRecording, embedder: HashingEmbedder
-) -> None:
-    promotion = build(threshold=1.9)
-    for line in ("one", "two", "three", "four"):
-        await say(recording, line)
-        await promotion.promote_ripe()
-
-    asked = [text for call in embedder.asked for text in call.texts]
-    assert sorted(asked) == ["user: one", "user: three", "user: two"]
-
-
-async def test_what_is_remembered_of_watched_sessions_is_bounded(
-    build: Build, recording: TurnRecording, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(promotion_module, "SEEN", 3)
-    monkeypatch.setattr(turn_vectors, "REMEMBERED", 4)
-    promotion = build(threshold=1.9)
-    for number in range(6):
-        await say(recording, "a", "b", session=f"s{number}")
-
-    await promotion.promote_ripe()
-
-    assert len(promotion._seen_seq) == 3
-    assert len(promotion._vectors._known) == 4
-
-
 async def test_run_goes_on_behind_turns_that_were_erased(
     build: Build, recording: TurnRecording, store: Store
 ) -> None:
@@ -370,18 +187,6 @@ async def test_run_goes_on_behind_turns_that_were_erased(
     promoted = await build().promote_ripe()
 
     assert [(s.first_seq, s.last_seq) for s in promoted.snapshots] == [(1, 8)]
-
-
-async def test_change_of_topic_ends_a_run(build: Build, recording: TurnRecording) -> None:
-    await say(
-        recording,
-        "my cat sleeps on the sofa all day",
-        "zebra quantum voltage spectrum",
-    )
-
-    promoted = await build(threshold=0.6).promote_ripe()
-
-    assert [(s.last_seq, s.trigger) for s in promoted.snapshots] == [(1, Trigger.TOPIC_SHIFT)]
 
 
 async def test_turn_is_embedded_with_what_it_answers(
