@@ -62,6 +62,7 @@ def _ended(error: BaseException, context: CliContext) -> int:
         where = getattr(getattr(error, "ctx", None), "command_path", "agentengine")
         if where.startswith("agentengine secret "):
             message = _SURPLUS.sub(r"\1 (not shown, in case it is a value)", message)
+        message = message.replace(": Value error, ", ": ")  # what the parser's library puts before
         told: CliError = WrongUsage(message, hint=f"{where} --help")
     elif isinstance(error, KeyboardInterrupt | typer.Abort):
         told = Interrupted("Interrupted")

@@ -84,6 +84,7 @@ def create(
     """Write a new project, an agent and its memory or memory only, under version control.
 
     agentengine create --name "My agent" --memory
+
     agentengine create --memory-only --name "My memory"
     """
     context = current(ctx)
@@ -120,7 +121,8 @@ def create(
 
 def slug(name: str) -> str:
     """Return the name as a directory's: ASCII letters, digits and hyphens; may be empty."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    folded = unicodedata.normalize("NFKD", name.casefold())  # a sharp s becomes two letters
+    plain = folded.encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-")
 
 

@@ -80,6 +80,13 @@ def test_wrong_usage_names_the_help_of_the_command(cli: Cli) -> None:
     assert "Hint: agentengine memory show --help" in cli("memory", "show").err
 
 
+def test_a_word_that_is_no_choice_is_answered_with_the_choices(cli: Cli) -> None:
+    assert (
+        "Invalid value for '--source': 'x' is not one of 'memory'"
+        in cli("logs", "--source", "x").err
+    )
+
+
 def test_with_json_even_wrong_usage_is_one_json_object(cli: Cli) -> None:
     ran = cli("memory", "show", "--bogus", "--json")
 
@@ -204,6 +211,18 @@ def test_text_the_terminal_cannot_show_is_no_failure(home: Path) -> None:
 
     assert b"\\xe9" in ran.stderr
     assert ran.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_stream_the_shell_closed_is_no_failure(home: Path, closed: str) -> None:
+    (home / "project-config.yaml").write_text("memory_only: true\nmemory: {}\n")
+    program = f'"{sys.executable}" -m agentengine_cli.main memory status {closed}'
+
+    ran = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=False)  # noqa: S603, S607 - ours
+
+    assert ran.returncode == 0
+    assert ("state: " in ran.stdout) is (closed != ">&-")
+    assert ("Target: " in ran.stderr) is (closed != "2>&-")
 
 
 def test_the_installed_command_is_this_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,24 @@ def test_warnings_wait_with_json_and_become_part_of_the_error(
     }
 
 
+def test_an_error_begins_a_line_of_its_own_after_an_answer_that_broke_off(
+    output: Output, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output.stream("An ans")
+    output.error(CliError("Interrupted"))
+    output.error(CliError("again"))
+
+    assert capsys.readouterr() == ("An ans\n", "Error: Interrupted\nError: again\n")
+
+
+def test_a_reason_that_says_the_same_as_the_error_is_told_once(
+    output: Output, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output.error(CliError("a: too long", problems=["a: too long", "b: missing"]))
+
+    assert capsys.readouterr().err == "Error: a: too long\n  - b: missing\n"
+
+
 def test_hints_and_notes_are_for_readers_only(capsys: pytest.CaptureFixture[str]) -> None:
     output = Output(as_json=True)
 

@@ -85,6 +85,7 @@ def test_a_name_with_a_character_that_cannot_be_is_refused_by_naming_it(
     [
         ("Hello World", "hello-world"),
         ("Zoë & Søn", "zoe-sn"),
+        ("Größe", "grosse"),
         ("記憶", ""),
         ("..", ""),
         ("a" * 90, "a" * 60),
