@@ -59,6 +59,11 @@ def explain(output: Output, loaded: ProjectConfig, differences: Sequence[str]) -
         output.warning(warning)
 
 
+def explained(loaded: ProjectConfig) -> Sequence[str]:
+    """Return what `explain` says of any file like this one."""
+    return [project_config.effective_types_line(loaded.config), *warnings_of(loaded)]
+
+
 def warnings_of(loaded: ProjectConfig) -> list[str]:
     """Return what is allowed but probably not meant."""
     return [str(warning) for warning in loaded.warnings]

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentengine_cli import config_file
 from agentengine_cli.config_file import ConfigRefused
@@ -16,12 +16,21 @@ from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.report import told
 from agentengine_cli.errors import CliError
 from agentengine_cli.progress import Status
-from memory_server.errors import InvalidProjectConfig, MemoryServerError
+from agentengine_cli.remote_readiness import UNKNOWN, own_project, readiness
+from memory_server.errors import Forbidden, InvalidProjectConfig, MemoryServerError
 from memory_server.project_config import Problem, ProjectConfig
 from memory_server.project_config.problem import dotted
 
 if TYPE_CHECKING:
-    from memory_server.client import Applied, ConfigDocument, ConfigStored, RuntimeDocument
+    from memory_server.client import (
+        Applied,
+        ConfigDocument,
+        ConfigStored,
+        DeploymentClient,
+        RuntimeDocument,
+    )
+
+Answer = TypeVar("Answer")
 
 READY = "ready"
 POLL_SECONDS = 1.0
@@ -35,6 +44,10 @@ class NotReady(CliError):
 
 class NotOverHttp(CliError):
     """What was asked for is done where the server runs."""
+
+
+class NotTheOperator(CliError):
+    """The configuration belongs to the server, and who asks to one of its other projects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +81,8 @@ class RemoteConfig:
         receipt = run(self._stored(loaded))
         warnings = receipt.get("warnings") or ()
         for warning in warnings:
-            output.warning(warning)
+            if warning not in config_file.explained(loaded):
+                output.warning(warning)
         if output.as_json:
             output.document(
                 {
@@ -98,12 +112,12 @@ class RemoteConfig:
         self._show_applied(applied, runtime, dry_run=request.dry_run)
 
     def status(self) -> None:
-        """Show how the server is."""
-        self._show(run(self._runtime()))
+        """Show how the server is; to those who do not administer it, what everybody may know."""
+        self._show(run(self._seen()))
 
     def at_a_glance(self) -> None:
         """Show the same as `agentengine status` does of a local stack."""
-        output, runtime = self.context.output, run(self._runtime())
+        output, runtime = self.context.output, run(self._seen())
         if output.as_json:
             output.document({"stack": None, "memory": self.document(runtime)})
             return
@@ -113,10 +127,10 @@ class RemoteConfig:
         for warning in runtime.get("warnings") or ():
             output.warning(warning)
 
-    def document(self, runtime: "RuntimeDocument") -> dict[str, Any]:
+    def document(self, runtime: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON form of `memory status`, as for a local stack where both have it."""
         providers = runtime.get("providers") or {}
-        config = runtime["config"]
+        config = runtime.get("config")
         return {
             "state": runtime["state"],
             "blocked_on": list(runtime.get("blocked_on") or ()),
@@ -129,7 +143,8 @@ class RemoteConfig:
             "extraction": providers.get("extraction"),
             "version": runtime.get("version"),
             "jobs": runtime.get("queue"),
-            "config": {
+            "config": config
+            and {
                 "stored": config.get("stored"),
                 "applied": config.get("running"),
                 "pending": bool(config.get("pending")),
@@ -140,7 +155,7 @@ class RemoteConfig:
             "warnings": list(runtime.get("warnings") or ()),
         }
 
-    def _show(self, runtime: "RuntimeDocument") -> None:
+    def _show(self, runtime: Mapping[str, Any]) -> None:
         output = self.context.output
         if output.as_json:
             output.document(self.document(runtime))
@@ -150,7 +165,7 @@ class RemoteConfig:
         for warning in runtime.get("warnings") or ():
             output.warning(warning)
 
-    def lines(self, runtime: "RuntimeDocument") -> Iterator[str]:
+    def lines(self, runtime: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of `memory status`, the state first."""
         shown = self.document(runtime)
         yield f"state: {shown['state']}"
@@ -159,7 +174,8 @@ class RemoteConfig:
         yield f"url: {shown['url']}"
         if shown["version"]:
             yield f"version: {shown['version']}"
-        yield f"config: {_config(shown['config'])}"
+        if shown["config"]:
+            yield f"config: {_config(shown['config'])}"
         for name in ("embedding", "extraction", "store", "search", "worker", "jobs"):
             if text := told(shown[name]):
                 yield f"{name}: {text}"
@@ -221,34 +237,56 @@ class RemoteConfig:
                 )
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _report(self) -> "ConfigDocument":
+    async def _asked(self, question: Callable[["DeploymentClient"], Awaitable[Answer]]) -> Answer:
+        """Ask the server; raise `NotTheOperator` if its answer is for others than who asks."""
         async with self.server.client(self.server.administrator) as client:
-            return await client.deployment.config()
+            try:
+                return await question(client.deployment)
+            except Forbidden as error:
+                own = await own_project(client)
+                if own in {self.server.project_id, UNKNOWN}:
+                    raise
+                raise NotTheOperator(
+                    f"All projects of {self.server.url} share one configuration, which is for the "
+                    f"owners of its project {own}; you are {self.server.administrator.speaker}",
+                    hint="One of them makes you one: agentengine project member add USER --role "
+                    f"PROJECT_OWNER --project-id {own}; or use the server's owner token, in "
+                    "AGENTENGINE_OWNER_TOKEN",
+                ) from error
+
+    async def _report(self) -> "ConfigDocument":
+        return await self._asked(lambda deployment: deployment.config())
 
     async def _stored(self, loaded: ProjectConfig) -> "ConfigStored":
         """Store it; what the server has against it is told by the places of the file."""
-        async with self.server.client(self.server.administrator) as client:
-            try:
-                return await client.deployment.put_config(loaded.memory)
-            except InvalidProjectConfig as error:
-                raise ConfigRefused(
-                    f"{self.server.url} does not take {loaded.path}; nothing was stored",
-                    hint="Correct the file and run this command again",
-                    problems=placed(error, loaded),
-                ) from error
+        try:
+            return await self._asked(lambda deployment: deployment.put_config(loaded.memory))
+        except InvalidProjectConfig as error:
+            raise ConfigRefused(
+                f"{self.server.url} does not take {loaded.path}; nothing was stored",
+                hint="Correct the file and run this command again",
+                problems=placed(error, loaded),
+            ) from error
 
     async def _applied(self, request: ApplyRequest) -> "Applied":
-        async with self.server.client(self.server.administrator) as client:
-            return await client.deployment.apply(
+        return await self._asked(
+            lambda deployment: deployment.apply(
                 dry_run=request.dry_run,
                 force=request.force,
                 local_models=request.local_models,
                 seconds=request.wait_seconds,
             )
+        )
 
     async def _runtime(self) -> "RuntimeDocument":
-        async with self.server.client(self.server.administrator) as client:
-            return await client.deployment.runtime()
+        return await self._asked(lambda deployment: deployment.runtime())
+
+    async def _seen(self) -> Mapping[str, Any]:
+        try:
+            return await self._runtime()
+        except (NotTheOperator, Forbidden):
+            async with self.server.client(self.server.administrator) as client:
+                return await readiness(client)
 
     @property
     def _same_target(self) -> str:

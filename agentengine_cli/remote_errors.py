@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
+from urllib.parse import urlsplit
 
 from agentengine_cli.connection import Server
 from agentengine_cli.credentials import Kind, login_command
@@ -141,10 +142,12 @@ def _no_project(error: Exception, server: Server) -> CliError:
 
 def _forbidden(error: Exception, server: Server) -> CliError:
     speaker = server.credential.speaker if server.credential else "nobody"
+    is_program = server.credential is not None and server.credential.kind is Kind.SERVICE_ACCOUNT
+    given_by = "service-account create NAME" if is_program else "project member add USER"
     return CliError(
         f"You are {speaker} at {server.url}: {error}",
         hint="Administration needs the role PROJECT_OWNER, which an owner of the project gives: "
-        f"agentengine project member add USER --role PROJECT_OWNER --project-id "
+        f"agentengine {given_by} --role PROJECT_OWNER --project-id "
         f"{server.project_id}; or the server's owner token in AGENTENGINE_OWNER_TOKEN",
         code=_code(error),
     )
@@ -154,6 +157,12 @@ def _missing(error: Exception, server: Server) -> CliError | None:
     """Tell a server that is too old from an address where something else answers."""
     assert isinstance(error, server_errors.MemoryServerError)
     if error.details.get("code") in ROUTE_MISSING:
+        path = urlsplit(server.url).path
+        if path and f" {path}/api/" in str(error):  # nothing in between takes it off
+            return NotMemoryServer(
+                f"The memory server is not below the path {path}: {error}",
+                hint=f"Its address is {server.url.removesuffix(path)}",
+            )
         return ServerTooOld(
             f"The server at {server.url} is too old for this command: {error}",
             hint="Upgrade it where it runs: agentengine memory apply --upgrade",

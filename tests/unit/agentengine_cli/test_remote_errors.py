@@ -85,6 +85,39 @@ def test_a_refused_credential_is_told_by_what_it_is(
     assert fix in str(told(errors.NotAuthenticated(), credential).hint)
 
 
+@pytest.mark.parametrize(
+    ("credential", "command"),
+    [(LOGIN, "project member add USER"), (ACCOUNT, "service-account create NAME")],
+    ids=["person", "program"],
+)
+def test_who_may_not_administer_is_told_how_their_like_gets_the_role(
+    credential: Credential, command: str
+) -> None:
+    refused = told(error_from(403, b'{"code": "FORBIDDEN"}'), credential)
+
+    assert f"agentengine {command} --role PROJECT_OWNER --project-id p" in str(refused.hint)
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "fix"),
+    [
+        (b"/agents/api/v1/auth/me", "NOT_MEMORY_SERVER", f"Its address is {URL}"),
+        (b"/api/v1/auth/me", "SERVER_TOO_OLD", "--upgrade"),
+    ],
+    ids=["not below it", "a proxy takes it off"],
+)
+def test_an_address_with_a_path_is_right_where_something_takes_the_path_off(
+    missing: bytes, code: str, fix: str
+) -> None:
+    answer = b'{"code": "ROUTE_NOT_FOUND", "error": "this server has no route %b"}' % missing
+    server = Server(url=f"{URL}/agents", project_id="p", credential=LOGIN)
+
+    explained = explain_at(error_from(404, answer), server)
+
+    assert explained is not None
+    assert (explained.code, fix in str(explained.hint)) == (code, True)
+
+
 def test_a_refused_user_id_is_told_in_the_servers_words() -> None:
     refused = error_from(403, b'{"code": "IDENTITY_REFUSED", "error": "user_id: not yours"}')
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.control.remote.conftest import Person, Remote
+from tests.integration.control.remote.conftest import Person, Remote, joined, log_in
 from tests.unit.agentengine_cli.conftest import Cli
 
 MESSAGES = itertools.count(21)
@@ -140,3 +140,40 @@ def test_a_secret_no_model_would_read_is_refused(
 
     assert (other.code, other.error["code"]) == (1, "SECRET_NOT_SERVED")
     assert (scope.code, "--workspace-scope" in scope.err) == (1, True)
+
+
+@pytest.mark.parametrize("command", [("configure", "--yes"), ("apply",)], ids=" ".join)
+def test_an_owner_of_another_project_is_told_whose_the_configuration_is(
+    cli: Cli, remote: Remote, ana: Person, project: str, file: Path, command: tuple[str, ...]
+) -> None:
+    ran = cli("memory", *command, *remote.project(project), "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "NOT_THE_OPERATOR")
+    assert f"you are {ana.name}, PROJECT_OWNER of project {project}" in ran.error["message"]
+    assert "--role PROJECT_OWNER --project-id local" in ran.error["hint"]
+
+
+@pytest.mark.parametrize("role", ["PROJECT_OWNER", "PROJECT_READ_ONLY"])
+def test_how_a_server_is_may_be_seen_by_those_who_do_not_administer_it(
+    cli: Cli, remote: Remote, project: str, role: str
+) -> None:
+    log_in(cli, remote, joined(cli, remote, project, role))
+    where = remote.project(project)
+
+    seen = cli("memory", "status", *where, "--json").json
+
+    assert (seen["state"], seen["config"]) == ("ready", None)
+    assert (seen["embedding"]["state"], seen["worker"]["state"]) == ("ok", "running")
+    assert set(seen["jobs"]) >= {"queued", "running", "failed"}
+    assert cli("memory", "status", *where).out.startswith("state: ready\nurl: ")
+    assert cli("status", *where).out.startswith(f"project: {project}\nmemory state: ready\n")
+
+
+def test_what_was_said_before_asking_is_not_said_again_as_a_warning(
+    cli: Cli, remote: Remote, operator: Person, file: Path
+) -> None:
+    file.write_text(file.read_text().replace("  extraction: {enabled: [semantic]}\n", ""))
+
+    ran = cli("memory", "configure", "--yes", *remote.project())
+
+    assert ran.err.count("extraction: all") == 1
