@@ -90,7 +90,8 @@ Failed logins of one name from one address are limited to
 {_often(service_accounts.MOST_OF_ACCOUNT, service_accounts.WINDOW.total_seconds())}, of one
 address to {_often(service_accounts.MOST_OF_ADDRESS, service_accounts.WINDOW.total_seconds())},
 wrong secrets included; only right ones count for the account. An IPv6 network of 64 bits counts as
-one address. The counts are kept in memory and begin anew with the server. Beyond, the answer is 429 with `Retry-After`.
+one address. The counts are kept in memory and begin anew with the server. Beyond, the answer is
+429 with `Retry-After`.
 
 ## Rights
 
@@ -109,8 +110,9 @@ of the query of GET and DELETE. What is answered: whose memory is meant, or the 
   it is known here, is who calls; else the service account or the person; a caller who is nobody
   (no token, the owner token) is whoever is named.
 - *Enforced*: a person in a project with `enforce_identity`, or an agent for them, which also
-  keeps to the column before. Service accounts and the owner name whom they like. Changing is only for one's own memories; deleting too, but a `PROJECT_OWNER`
-  deletes anybody's (their agent does not).
+  keeps to the column before. Service accounts and the owner name whom they like. Changing is only
+  for one's own memories; deleting too, but a `PROJECT_OWNER` deletes anybody's (their agent does
+  not).
 
 """
 
