@@ -54,5 +54,6 @@ def test_files_of_the_glossary_exist() -> None:
 
 def test_no_document_speaks_of_how_it_was_made() -> None:
     words = re.compile(r"\b(?:[Ii]ssue #?\d+|TODO|FIXME)\b")
-    for path in [*MODULES, *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
+    ours = [path for path in MODULES if path != Path(__file__)]
+    for path in [*ours, *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
         assert not words.search(path.read_text(encoding="utf-8")), path
