@@ -15,6 +15,8 @@ HEADINGS = {
 }
 OF_OWN_TYPES = "Records"
 """The heading of every type that the project declares itself."""
+FLUSH_HINT = "agentengine memory flush{options} promotes the turns that still wait"
+"""What to do where nothing is remembered; `options` name the same project."""
 Wrap = Callable[..., str]
 SHOWN_CHARACTERS = 200
 """Of a turn that is evidence."""

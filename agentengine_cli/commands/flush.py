@@ -180,11 +180,18 @@ class _Flush:
 
 def _told(report: dict[str, Any]) -> dict[str, Any]:
     """Return the report in words."""
-    told = {"promoted": f"{report['snapshots']} snapshots", "queued": f"{report['jobs']} jobs"}
+    told = {
+        "promoted": _counted(report["snapshots"], "snapshot"),
+        "queued": _counted(report["jobs"], "job"),
+    }
     if "decisions" in report:
         made = (f"{count} {action}" for action, count in report["decisions"].items())
         told["memories"] = ", ".join(made)
     return told
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
 
 
 def _among(own: set[str], found: "JobList") -> int:

@@ -212,9 +212,7 @@ def show(
         context.output.document({"user_id": user_id, "memories": memories})
     elif not memories:
         context.output.note(f"Nothing is remembered of {user_id}")
-        context.output.hint(
-            f"agentengine memory flush{context.trail.options} promotes the turns that still wait"
-        )
+        context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
     for text in [] if as_json else memory_text.paragraphs(memories, context.output.wrapped):
         context.output.result(text)
 

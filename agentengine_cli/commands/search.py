@@ -66,6 +66,7 @@ def search(
         context.output.result(context.output.wrapped(text, indent="      ", first=""))
     if not found:
         context.output.note("Nothing is found")
+        context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
 
 
 async def _found(

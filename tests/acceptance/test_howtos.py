@@ -114,13 +114,37 @@ def test_configuration_page_configures_a_server_that_is_reached_only_over_http(
     assert "the-key" not in out
 
 
+def test_page_of_a_server_elsewhere_leads_from_its_start_to_a_found_memory(empty: Shell) -> None:
+    of_operator, of_ana, of_program = blocks("work-with-a-server-elsewhere.md", "sh")
+    empty.ok("create", "--memory-only", "--name", "Desk", "--dir", ".")
+    (empty.directory / "conversations.jsonl").write_text(
+        '{"session_id": "s", "user_id": "ana", "role": "user", "content": "I fly from Boston."}\n'
+    )
+    with remote(empty.directory) as (address, _):
+
+        def typed(script: str, **variables: str) -> str:
+            script = script.replace("https://memory.example.com", address)
+            return run(empty, ["sh", "-euc", script], URL=address, ID="support-desk", **variables)
+
+        [password] = re.findall(r"password: (\S+)", typed(of_operator))
+        told = typed(of_ana, AGENTENGINE_PASSWORD=password)
+        made = typed(of_program.splitlines()[0])
+        account = dict(re.findall(r"(client_id|client_secret): (\S+)", made))
+        variables = {f"AGENTENGINE_{name.upper()}": value for name, value in account.items()}
+        again = typed(of_program.splitlines()[-1], **variables)
+
+    assert "state: ready" in told
+    assert "I fly from Boston." in told
+    assert "already there: 1" in again
+
+
 @contextmanager
 def remote(directory: Path) -> Iterator[tuple[str, str]]:
     """Start a server that no command of ours manages; yield its address and owner token."""
-    data = directory / "elsewhere"
+    data = directory / ".agentengine" / "data"
     process = subprocess.Popen(
         [sys.executable, "-m", "memory_server", "--port", "0"],
-        env=os.environ | {"AGENTENGINE_DATA_DIR": str(data)},
+        cwd=directory,
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -28,6 +28,17 @@ def test_what_is_recorded_in_one_project_is_found_there_and_nowhere_else(
     assert there == {"memories": [], "total": 0}
 
 
+def test_a_search_that_finds_nothing_names_what_may_still_wait(
+    cli: Cli, remote: Remote, project: str, ana: Person
+) -> None:
+    where = remote.project(project)
+
+    found = cli("memory", "search", "airport", *where)
+
+    assert (found.code, found.out) == (0, "")
+    assert f"Hint: agentengine memory flush {' '.join(where)} promotes" in found.err
+
+
 def test_memories_jobs_and_erasure_are_the_projects_own(
     cli: Cli, remote: Remote, project: str, ana: Person, operator: Person, turns: str
 ) -> None:

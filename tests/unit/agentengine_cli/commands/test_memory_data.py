@@ -196,6 +196,12 @@ def test_a_flush_that_does_not_wait_says_only_what_it_promoted(
     assert cli("memory", "flush", "--no-wait", "--json").json == {"snapshots": 1, "jobs": 1}
 
 
+def test_a_flush_counts_as_people_do(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.after_flush = [a_job(state="done"), a_job(state="done") | {"id": "j2"}]
+
+    assert cli("memory", "flush", "--no-wait").out == "promoted: 1 snapshot\nqueued: 2 jobs\n"
+
+
 def test_a_flush_does_not_count_what_was_worked_on_for_others(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
