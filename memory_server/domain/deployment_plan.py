@@ -53,6 +53,18 @@ def space_change(
     )
 
 
+def redirections(running: RunningConfig, config: MemoryConfig) -> Iterator[str]:
+    """Yield the paths by which conversations or provider keys would go elsewhere than now."""
+    now = project_config.parse(running.document)
+    for block, before, after in (
+        ("embedding", now.embedding, config.embedding),
+        ("extraction_llm", now.extraction_llm, config.extraction_llm),
+    ):
+        for name in ("provider", "base_url", "api_key_secret", "auth_header"):
+            if getattr(before, name, None) != getattr(after, name, None):
+                yield f"memory.{block}.{name}"
+
+
 def why_space_stays(change: str, vectors: int) -> str:
     """Say why the embedding model cannot be another one."""
     return (

@@ -71,6 +71,15 @@ def check_right(principal: Principal, right: Right) -> None:
         raise Forbidden(f"{right.value} needs {_needed(right)}; this caller has {_had(principal)}")
 
 
+def has_right(principal: Principal, right: Right) -> bool:
+    """Whether the caller has a right."""
+    try:
+        check_right(principal, right)
+    except Forbidden:
+        return False
+    return True
+
+
 def _needed(right: Right) -> str:
     roles = " or ".join(role.value for role in AccountRole if role in _ROLES[right])
     if right in _MEMORY:

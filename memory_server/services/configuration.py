@@ -16,6 +16,7 @@ from memory_server.domain.deployment import (
 )
 from memory_server.errors import (
     EmbeddingSpaceChanged,
+    Forbidden,
     InvalidProjectConfig,
     NothingStored,
     ProviderKeyMissing,
@@ -91,13 +92,18 @@ class Configuration:
             warnings=list(_unused(stored, running)),
         )
 
-    async def put(self, document: Mapping[str, Any], present: Present) -> Receipt:
+    async def put(
+        self, document: Mapping[str, Any], present: Present, *, may_redirect: bool = True
+    ) -> Receipt:
         """Store a valid `memory:` mapping; nothing is restarted.
 
         Raises `InvalidProjectConfig` with every problem at once; what was stored stays then.
-        What is stored already keeps its time.
+        What is stored already keeps its time. Unless the caller `may_redirect`, where
+        conversations and keys are sent has to stay, else `Forbidden`.
         """
         parsed = project_config.parse_with_warnings(document)
+        if not may_redirect:
+            _check_destinations(parsed.config, present)
         _check_allowed(parsed.config, document, present)
         before = await self._files.stored()
         stored = StoredConfig(
@@ -188,6 +194,17 @@ def _check_allowed(config: MemoryConfig, document: Mapping[str, Any], present: P
         problems.append(Problem(path="memory.custom_memory_types", message=message))
     if problems:
         raise InvalidProjectConfig("\n".join(map(str, problems)), problems=tuple(problems))
+
+
+def _check_destinations(config: MemoryConfig, present: Present) -> None:
+    """Raise `Forbidden` for a configuration that would send what is confided to us elsewhere."""
+    paths = list(rules.redirections(present.running, config))
+    if paths:
+        raise Forbidden(
+            f"{', '.join(paths)}: where conversations and provider keys are sent is changed with "
+            "the owner token or by somebody with the role PROJECT_OWNER; a service account's "
+            "token does not do it. Nothing was stored"
+        )
 
 
 def _check_keys(config: MemoryConfig, present: Present, *, local_models: bool) -> None:

@@ -158,10 +158,14 @@ class Deployment(Generic[R]):
         """Say what is stored and what runs."""
         return await self._configuration.report(self.running)
 
-    async def store_config(self, document: Mapping[str, Any]) -> Receipt:
+    async def store_config(
+        self, document: Mapping[str, Any], *, may_redirect: bool = True
+    ) -> Receipt:
         """Store a configuration for the next apply; see `Configuration.put`."""
         self._check_ours(MANAGED)
-        return await self._configuration.put(document, await self._present())
+        return await self._configuration.put(
+            document, await self._present(), may_redirect=may_redirect
+        )
 
     async def secrets(self) -> Sequence[Secret]:
         """Return the secrets of the deployment's project."""

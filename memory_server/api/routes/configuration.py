@@ -17,6 +17,7 @@ from memory_server.api.schemas.configuration import (
 )
 from memory_server.api.schemas.errors import ErrorDocument
 from memory_server.api.serving import PIN
+from memory_server.domain.policy import Right, has_right
 
 router = APIRouter(prefix="/admin", tags=["configuration"])
 
@@ -36,9 +37,11 @@ async def read_config(owner: Owner, deployment: DeploymentOfApp) -> ConfigDocume
 async def store_config(body: ConfigBody, owner: Owner, deployment: DeploymentOfApp) -> ConfigStored:
     """Store a configuration for the next apply; nothing is restarted.
 
-    Every problem is told at once, by its path, and nothing is stored then.
+    Every problem is told at once, by its path, and nothing is stored then. A service account
+    cannot change where conversations and keys are sent: the provider, its address and its key.
     """
-    return ConfigStored.of(await deployment.store_config(body.memory))
+    may_redirect = has_right(owner.principal, Right.KEEP_CREDENTIALS)
+    return ConfigStored.of(await deployment.store_config(body.memory, may_redirect=may_redirect))
 
 
 @router.post("/apply", responses=_FAILED)

@@ -217,18 +217,60 @@ async def test_a_secret_of_another_project_is_refused_because_nothing_would_read
     assert (await served.delete(f"{path}/LLM_API_KEY")).status_code == 404
 
 
-async def test_a_program_may_not_keep_secrets_whatever_its_role(
-    served: httpx.AsyncClient,
-) -> None:
+async def a_program(client: httpx.AsyncClient) -> dict[str, str]:
+    """Return the headers of a service account that owns the project."""
     accounts = "/api/v1/projects/shop/service-accounts"
-    made = (await served.post(accounts, json={"name": "ci", "roles": ["PROJECT_OWNER"]})).json()
+    made = (await client.post(accounts, json={"name": "ci", "roles": ["PROJECT_OWNER"]})).json()
     form = {
         "grant_type": "client_credentials",
         "client_id": made["service_account"]["client_id"],
         "client_secret": made["client_secret"],
     }
-    token = (await served.post("/api/v1/oauth/token", data=form)).json()["access_token"]
-    headers = {"Authorization": f"Bearer {token}"}
+    token = (await client.post("/api/v1/oauth/token", data=form)).json()["access_token"]
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_a_program_configures_what_sends_nothing_elsewhere(
+    served: httpx.AsyncClient,
+) -> None:
+    headers = await a_program(served)
+
+    stored = await served.put(f"{ADMIN}/config", json={"memory": LOUD}, headers=headers)
+    applied = await served.post(f"{ADMIN}/apply", json={}, headers=headers)
+
+    assert (stored.status_code, applied.json()["applied"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("block", "path"),
+    [
+        (
+            {"extraction_llm": {"provider": "openai", "base_url": "https://llm.example/v1"}},
+            "memory.extraction_llm.base_url",
+        ),
+        ({"extraction_llm": {"provider": "anthropic"}}, "memory.extraction_llm.provider"),
+        ({"voyage": {"model": "voyage-4"}, "embedding": None}, "memory.embedding.provider"),
+    ],
+)
+async def test_a_program_may_not_send_conversations_and_keys_elsewhere(
+    served: httpx.AsyncClient, block: dict[str, Any], path: str
+) -> None:
+    memory = {name: value for name, value in (CONFIG | block).items() if value is not None}
+    headers = await a_program(served)
+
+    refused = await served.put(f"{ADMIN}/config", json={"memory": memory}, headers=headers)
+    shown = (await served.get(f"{ADMIN}/config")).json()
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
+    assert path in refused.json()["error"]
+    assert shown["stored"] is None
+    assert (await put(served, memory)).status_code == 200
+
+
+async def test_a_program_may_not_keep_secrets_whatever_its_role(
+    served: httpx.AsyncClient,
+) -> None:
+    headers = await a_program(served)
 
     listed = await served.get(SECRETS, headers=headers)
     put = await served.put(f"{SECRETS}/LLM_API_KEY", json={"value": "v"}, headers=headers)
