@@ -18,6 +18,9 @@ from memory_server.domain.embedding import EmbeddingSpace
 RECENCY = 0.2
 """Share of its score that the oldest find loses when the query asks for the present."""
 
+LONG = 10_000
+"""Characters from which only equal texts repeat each other: reading longer ones takes too long."""
+
 _PRESENT = re.compile(
     r"\b(?:now|nowadays|current|currently|latest|presently|these days|most recent(?:ly)?"
     r"|at the moment|as of today|ahora|actualmente|hoy en d[ií]a)\b",
@@ -211,6 +214,8 @@ def _rank(chunk: Chunk) -> tuple[float, str, str]:
 
 def _said(content: str) -> tuple[str, ...]:
     """Return the words, numbers and signs of a text that say something, in their order."""
+    if len(content) > LONG:
+        return (content,)
     plain = unicodedata.normalize("NFKC", content).translate(_QUOTES).strip().rstrip("!")
     return tuple(_TOKENS.findall(_ARTICLES.sub("", plain[:1].lower() + plain[1:])))
 

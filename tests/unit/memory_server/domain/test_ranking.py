@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.ranking import LONG as LONG_TEXT
 from memory_server.domain.ranking import (
     Ranked,
     Weights,
@@ -174,6 +175,13 @@ def test_an_apostrophe_may_be_written_either_way() -> None:
     chunks = [a_chunk(f"{LONG}, we didn't", id="a"), a_chunk(f"{LONG}, we didn\u2019t", id="b")]
 
     assert ids(drop_near_duplicates(chunks)) == ["a"]
+
+
+def test_long_texts_repeat_each_other_only_where_they_are_equal() -> None:
+    long = "lorem ipsum " * LONG_TEXT
+    chunks = [a_chunk(long, id="a"), a_chunk(long, id="b"), a_chunk(f"{long}.", id="c")]
+
+    assert ids(drop_near_duplicates(chunks)) == ["a", "c"]
 
 
 def test_a_repeat_in_another_source_is_dropped_and_the_order_stays() -> None:

@@ -1,12 +1,14 @@
 """What is in a context, and in which order."""
 
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from memory_server.domain.chunk import RetrievalMode, Source
-from memory_server.domain.formats import FormatStyle
+from memory_server.domain.chunk import Chunk, RetrievalMode, Source
+from memory_server.domain.formats import FormatStyle, Formatted, format_context
 from memory_server.domain.memory import Episode
 from memory_server.domain.partitions import BOTH, Partitions
 from memory_server.domain.scope import Scope, Visibility
@@ -14,7 +16,7 @@ from memory_server.errors import InvalidRequest, ProviderUnavailable, Undeclared
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.reranking.absent import NoReranker
-from memory_server.services.context import ContextBuilding, SourceRequest
+from memory_server.services.context import LONG, ContextBuilding, SourceRequest
 from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
@@ -213,3 +215,26 @@ async def test_a_formatted_context_never_passes_its_budget(
     assert answer.selected
     assert answer.token_count <= max_tokens
     assert len(answer.selected) + len(answer.dropped) == 40
+
+
+@pytest.mark.parametrize(("length", "elsewhere"), [(100, False), (LONG // 6, True)])
+async def test_long_finds_are_written_while_others_are_served(
+    context: ContextBuilding,
+    keeping: MemoryKeeping,
+    monkeypatch: pytest.MonkeyPatch,
+    length: int,
+    elsewhere: bool,
+) -> None:
+    await know(keeping, "heron, " * length)
+    threads: list[int] = []
+
+    def noted(chunks: Sequence[Chunk], style: FormatStyle) -> Formatted:
+        threads.append(threading.get_ident())
+        return format_context(chunks, style)
+
+    monkeypatch.setattr("memory_server.services.context.format_context", noted)
+    await ask(context, "heron")
+    await ask_sources(context, "heron", FACTS)
+
+    assert len(threads) == 2
+    assert {thread != threading.get_ident() for thread in threads} == {elsewhere}
