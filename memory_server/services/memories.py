@@ -1,12 +1,11 @@
 """Long-term memories as clients save, read, change and delete them."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, cast
 
-from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.embedding import Vector
 from memory_server.domain.identity import after_change, of_saved
 from memory_server.domain.limits import MAX_TEXT_BYTES
 from memory_server.domain.memory import Body, Memory, MemoryType
@@ -15,7 +14,6 @@ from memory_server.errors import (
     DuplicateMemory,
     InvalidRequest,
     MemoryNotFound,
-    ProviderError,
     TooLarge,
     VersionConflict,
 )
@@ -23,8 +21,7 @@ from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.memories import Add, Erase, MemoryOperation, MemoryQuery, Replace
 from memory_server.ports.store import Store
-
-logger = logging.getLogger(__name__)
+from memory_server.services.vectors import vector_in_time
 
 ATTEMPTS = 30
 """How often a save is decided anew when others save the same memory at the same moment."""
@@ -281,12 +278,9 @@ class MemoryKeeping:
         return memory
 
     async def _vector(self, body: Body) -> Vector | None:
-        try:
-            embedded = await self._embedder.embed([body.index_text], purpose=Purpose.DOCUMENT)
-        except ProviderError as error:
-            logger.warning("a %s memory is stored without a vector: %s", body.type, error.code)
-            return None
-        return embedded.vectors[0]
+        return await vector_in_time(
+            self._embedder, body.index_text, of=f"a {body.type.value} memory"
+        )
 
 
 def _made_by_hand(memory: Memory) -> Memory:

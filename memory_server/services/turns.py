@@ -1,22 +1,20 @@
 """Recording what was said."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memory_server.domain.dates import source_time
-from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.embedding import Vector
 from memory_server.domain.limits import MAX_CONTENT_BYTES
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import NewTurn, Role, Turn
 from memory_server.domain.words import embedding_text
-from memory_server.errors import InvalidRequest, ProviderError, TooLarge
+from memory_server.errors import InvalidRequest, TooLarge
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.turns import Turns
-
-logger = logging.getLogger(__name__)
+from memory_server.services.vectors import vector_in_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +102,7 @@ class TurnRecording:
         """Embed the turn if the configuration asks for it; a turn is never lost over its vector."""
         if not self._embed_on_write or not turn.content.strip():
             return None
-        try:
-            text = embedding_text(turn)
-            embedded = await self._embedder.embed([text], purpose=Purpose.DOCUMENT)
-        except ProviderError as error:
-            logger.warning("turn %s is stored without a vector: %s", turn.id, error.code)
-            return None
-        return embedded.vectors[0]
+        return await vector_in_time(self._embedder, embedding_text(turn), of=f"turn {turn.id}")
 
 
 def _validate(given: TurnInput) -> None:

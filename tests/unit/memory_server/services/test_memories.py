@@ -12,6 +12,8 @@ from memory_server.errors import InvalidRequest, MemoryNotFound, ProviderUnavail
 from memory_server.ports.memories import MemoryQuery
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
+from memory_server.services import vectors
+from memory_server.services.embedding import LateEmbedding
 from memory_server.services.memories import MemoryKeeping, SaveRequest
 from tests.clock import CountingIds, ManualClock
 from tests.unit.memory_server.services.conftest import ANA, BOB
@@ -173,6 +175,26 @@ async def test_memory_that_cannot_be_embedded_is_stored_without_a_vector(
     memory = await keeping.save(ANA, fact())
 
     assert not memory.has_embedding
+
+
+class Busy(HashingEmbedder):
+    """Never comes to a text."""
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Embedded:
+        await asyncio.Event().wait()
+        return await super().embed(texts, purpose=purpose)
+
+
+async def test_memory_whose_vector_takes_too_long_is_stored_and_gets_it_later(
+    store: Store, clock: ManualClock, ids: CountingIds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "WAIT_SECONDS", 0.01)
+    keeping = MemoryKeeping(store=store, embedder=Busy(), clock=clock, ids=ids)
+
+    memory = await keeping.save(ANA, fact())
+
+    late = LateEmbedding(store=store, embedder=HashingEmbedder(), clock=clock, ids=ids)
+    assert (memory.has_embedding, await late.sweep(ANA.project_id)) == (False, 1)
 
 
 class Slow(HashingEmbedder):
