@@ -1,7 +1,8 @@
 """What a connection may do before there is a request: how it is served, and when it is closed.
 
 The web server waits without end for the head of a request, takes a head of any size, and as many
-connections as come. Here all three are bounded.
+connections as come; and it keeps an answer for as long as its caller does not read it. Here all
+four are bounded.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ from memory_server.domain.limits import (
     MAX_CUSTOM_HEADERS,
     MAX_HEADER_BYTES,
     MAX_URL_BYTES,
+    MIN_TAKEN_BYTES,
+    TAKING_SECONDS,
 )
 
 CUSTOM_PREFIX = "x-mdb-agent-engine-custom-"
@@ -67,9 +70,12 @@ class BoundedConnection(HttpToolsProtocol):
     """A connection whose requests have a head of a bounded size, within a bounded time."""
 
     head_seconds = HEAD_SECONDS
+    taking_seconds = TAKING_SECONDS
     max_connections = MAX_CONNECTIONS
 
     _head_timer: asyncio.TimerHandle | None = None
+    _taking_timer: asyncio.TimerHandle | None = None
+    _not_taken = 0
     _head_bytes = 0
     _header_bytes = 0
     _custom_bytes = 0
@@ -90,6 +96,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_came()
+        self._answer_is_taken()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -103,6 +110,19 @@ class BoundedConnection(HttpToolsProtocol):
                 self._refuse_headers()
         if self._is_idle and self._head_timer is None:
             self._await_head()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_taking()
+
+    def resume_writing(self) -> None:
+        self._answer_is_taken()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        # What is left of an answer would be kept until somebody reads it.
+        self.loop.call_later(self.taking_seconds, self.transport.abort)
 
     def on_message_begin(self) -> None:
         self._in_head = True
@@ -179,6 +199,22 @@ class BoundedConnection(HttpToolsProtocol):
                 f"the head of a request has {self.head_seconds:g} seconds to arrive",
             )
 
+    def _await_taking(self) -> None:
+        self._answer_is_taken()
+        self._not_taken = self.transport.get_write_buffer_size()
+        self._taking_timer = self.loop.call_later(self.taking_seconds, self._taking_is_late)
+
+    def _answer_is_taken(self) -> None:
+        if self._taking_timer is not None:
+            self._taking_timer.cancel()
+            self._taking_timer = None
+
+    def _taking_is_late(self) -> None:
+        if self._not_taken - self.transport.get_write_buffer_size() < MIN_TAKEN_BYTES:
+            self.transport.abort()
+        else:
+            self._await_taking()
+
     def _refuse(self, status: int, code: str, message: str, more: str = "") -> None:
         """Answer without the application, and close."""
         if self._refused or self.transport.is_closing():
@@ -197,7 +233,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.connections.discard(self)
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self.loop.call_later(LINGER_SECONDS, self.transport.close)
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
 def _envelope(code: str, message: str) -> dict[str, Any]:

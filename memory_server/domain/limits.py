@@ -51,6 +51,9 @@ HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 REQUEST_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 30
+TAKING_SECONDS = 30.0
+MIN_TAKEN_BYTES = 64 * 1024
+"""What a caller has to take of a waiting answer in that time."""
 
 MAX_CONNECTIONS = 1024
 MAX_CONCURRENT = 512
@@ -218,6 +221,13 @@ TIMES = (
         unit="seconds",
         answer="504 `DEADLINE_EXCEEDED`",
         note="the work is cancelled; administration and invocations have limits of their own",
+    ),
+    Limit(
+        of=f"for {MIN_TAKEN_BYTES} bytes of a waiting answer to be taken",
+        value=TAKING_SECONDS,
+        unit="seconds",
+        answer="the connection is closed",
+        note="a smaller rest is kept as long once the connection has rested",
     ),
     Limit(
         of="a connection may rest between requests",

@@ -21,13 +21,14 @@ from memory_server.domain.limits import (
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with the number of bytes that came."""
+    """Answer with the number of bytes that came; for an address, with as many bytes as it says."""
     size = 0
     while (message := await receive())["type"] == "http.request":
         size += len(message["body"])
         if not message["more_body"]:
             break
-    body = str(size).encode()
+    wanted = scope["path"].removeprefix("/")
+    body = b"x" * int(wanted) if wanted.isdecimal() else str(size).encode()
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -39,6 +40,18 @@ class Impatient(BoundedConnection):
 
 class Crowded(BoundedConnection):
     max_connections = 2
+
+
+class Watched(BoundedConnection):
+    """Tells when a connection has ended."""
+
+    taking_seconds = 0.05
+    timeout_keep_alive = 0.05
+    ended: asyncio.Event
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.ended.set()
 
 
 class Served:
@@ -212,3 +225,23 @@ async def test_an_upgrade_to_web_sockets_is_not_offered() -> None:
         writer.close()
 
     assert said.startswith(b"HTTP/1.1 200")
+
+
+async def test_an_answer_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watched, "ended", asyncio.Event(), raising=False)
+    async with running(Watched) as server:
+        _, writer = await server.connect()
+        writer.transport.pause_reading()  # type: ignore[attr-defined] # a socket's has it
+        writer.write(b"GET /50000000 HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        async with asyncio.timeout(20):
+            await Watched.ended.wait()
+        writer.close()
+
+
+async def test_a_large_answer_that_is_read_arrives_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watched, "ended", asyncio.Event(), raising=False)
+    monkeypatch.setattr(Watched, "taking_seconds", 2)
+    async with running(Watched) as server:
+        said = await server.said_to(REQUEST.replace(b"GET /", b"GET /50000000") + b"\r\n")
+
+    assert said.endswith(b"\r\n\r\n" + b"x" * 50_000_000)
