@@ -1,8 +1,5 @@
 """A server on a real socket, in a thread of its own, and the official SDK to talk to it."""
 
-import asyncio
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from agent_engine_sdk_memory import Memory, MemoryRequestContext
 
 from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.providers.system import SystemClock
+from tests.listening import listening
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
 
 TICKET_TAGS = [{"name": "plant"}, {"name": "size"}, {"name": "place.city"}]
@@ -27,18 +24,6 @@ class Served:
 
     url: str
     application: Application
-
-
-class _Server(uvicorn.Server):
-    """Tells when it serves."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.serving = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.serving.set()
 
 
 @pytest.fixture(scope="session")
@@ -58,17 +43,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @contextmanager
 def serving(application: Application) -> Iterator[Served]:
     """Serve an application from a thread while the context lasts."""
-    config = uvicorn.Config(create_app(application), log_config=None, access_log=False)
-    server = _Server(config)
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(
-        target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True
-    )
-    thread.start()
-    assert server.serving.wait(20)
-    yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", application)
-    server.should_exit = True
-    thread.join(20)
+    with listening(create_app(application)) as url:
+        yield Served(url, application)
 
 
 @pytest.fixture(params=["flat", "project"])

@@ -1,18 +1,15 @@
 """One real server for all of these tests, and a user elsewhere with a home of their own."""
 
-import asyncio
 import itertools
-import socket
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from memory_server.app import create_app
 from memory_server.settings import from_environment
+from tests.listening import listening
 from tests.unit.agentengine_cli import conftest as command_line
 from tests.unit.agentengine_cli.conftest import Cli
 
@@ -46,18 +43,6 @@ class Person:
     password: str
 
 
-class _Server(uvicorn.Server):
-    """Tells when it serves."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.serving = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.serving.set()
-
-
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
     directory: Path = tmp_path_factory.mktemp("elsewhere")
@@ -68,16 +53,8 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
             "AGENTENGINE_OWNER_TOKEN_FILE": str(directory / "owner-token"),
         }
     )
-    server = _Server(uvicorn.Config(create_app(settings), log_config=None, access_log=False))
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(
-        target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True
-    )
-    thread.start()
-    assert server.serving.wait(30)
-    yield Remote(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    server.should_exit = True
-    thread.join(30)
+    with listening(create_app(settings)) as url:
+        yield Remote(url)
 
 
 @pytest.fixture
