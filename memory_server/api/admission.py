@@ -2,7 +2,8 @@
 
 A request holds a place from when its body is there until it is answered. One user works in a few
 places at a time; what comes on top waits its turn, so that a flood is slow for whoever makes it
-and for nobody else. Writes draw from a bucket for their user, and from one for their caller.
+and for nobody else. Writes draw from a bucket for their user, and from one for their caller; where
+one is empty they are slowed down, and refused when the wait would be long.
 
 The caller is told apart by the credential that is shown, before it is checked: the share of
 somebody else's user cannot be used up by naming them.
@@ -22,6 +23,7 @@ from memory_server.domain.limits import (
     MAX_CONCURRENT_OF_ONE,
     WORKING_OF_ONE,
     WRITE_BURST_SECONDS,
+    WRITE_PATIENCE_SECONDS,
     WRITES_A_SECOND,
 )
 from memory_server.domain.rates import Bucket, Rate
@@ -96,7 +98,7 @@ class Admission:
         self._inside[asking.caller] += 1
         try:
             async with nullcontext() if asking.takes_long else self._share(asking):
-                self._draw(asking)
+                await self._draw(asking)
                 yield
         finally:
             self._inside[asking.caller] -= 1
@@ -131,8 +133,11 @@ class Admission:
             if not lane.working and not lane.waiting:
                 self._lanes.pop(key, None)
 
-    def _draw(self, asking: Asking) -> None:
-        """Take one write from the user's bucket and the caller's, or from neither."""
+    async def _draw(self, asking: Asking) -> None:
+        """Take one write from the user's bucket and the caller's, or from neither.
+
+        What is taken ahead of time is waited for: clients of the product take a refusal for good.
+        """
         if not asking.writes or self._is_spared(asking):
             return
         now = self._clock.now().timestamp()
@@ -141,15 +146,19 @@ class Admission:
         if asking.user_id is not None:
             wanted.append(("user", _key(asking), self._rate))
         drawn: dict[Hashable, Bucket] = {}
+        longest = 0.0
         for whose, key, rate in wanted:
             bucket = self._buckets.get(key, Bucket.full(rate, now)).filled(rate, now)
-            if (wait := bucket.wait(rate)) > 0:
+            if (wait := bucket.wait(rate)) > WRITE_PATIENCE_SECONDS:
                 raise RateLimited(
                     f"one {whose} may write {rate}; nothing was stored, try again in {wait:.2f} s",
                     retry_after=wait,
                 )
             drawn[key] = bucket.drawn()
+            longest = max(longest, wait)
         self._keep(drawn)
+        if longest:
+            await self._clock.sleep(longest)
 
     def _is_spared(self, asking: Asking) -> bool:
         return not self._rate.a_second or (asking.is_trusted and self._spares_trusted)

@@ -23,7 +23,13 @@ from memory_server.domain.limits import (
     MAX_JSON_DEPTH,
     REQUEST_SECONDS,
 )
-from memory_server.errors import BodyTooSlow, DeadlineExceeded, MemoryServerError, TooLarge
+from memory_server.errors import (
+    BodyTooSlow,
+    DeadlineExceeded,
+    InvalidRequest,
+    MemoryServerError,
+    TooLarge,
+)
 
 CALLER_LEFT = 499
 """The status under which requests are counted whose caller did not wait for an answer."""
@@ -154,6 +160,9 @@ def _content(headers: Headers, message: Message | None) -> Any:
     that is there twice the last counts.
     """
     body = message["body"] if message is not None else b""
+    coding = headers.get("content-encoding", "").strip().lower()
+    if body and coding not in ("", "identity"):
+        raise InvalidRequest(f"content-encoding: send the body as it is, not as {coding[:20]!r}")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if not body or not (kind == "application/json" or kind.endswith("+json")):
         return None

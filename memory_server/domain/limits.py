@@ -71,6 +71,8 @@ MAX_WAITING_CALLS_OF_ONE = 128
 WRITES_A_SECOND = 200.0
 WRITE_BURST_SECONDS = 10.0
 """How many seconds' worth of writes may come at once."""
+WRITE_PATIENCE_SECONDS = 1.0
+"""How long a write beyond the rate is held back; one that had to wait longer is refused."""
 CALLER_FACTOR = 4
 """How much more a caller may write in all than for one user."""
 
@@ -284,7 +286,8 @@ LOAD = (
         value=WRITES_A_SECOND,
         unit="a second",
         answer=_RATE_LIMITED,
-        note=f"with {WRITES_A_SECOND * WRITE_BURST_SECONDS:g} at once; "
+        note=f"with {WRITES_A_SECOND * WRITE_BURST_SECONDS:g} at once; what comes faster is held "
+        f"back for up to {WRITE_PATIENCE_SECONDS:g} second before it is refused; "
         "`AGENTENGINE_RATE_LIMIT` sets another",
     ),
     Limit(

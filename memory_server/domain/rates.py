@@ -20,7 +20,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """What was left at a moment, in seconds of any clock that only goes forward."""
+    """What was left at a moment, in seconds of any clock that only goes forward.
+
+    Below nothing when more was drawn than there was, for moments to come.
+    """
 
     left: float
     at: float

@@ -48,7 +48,8 @@ back comes next. Searches are not writes and draw from no bucket.
 The rate of writes is limited for service accounts and people. Callers on the server's own machine
 that show no token, and whoever holds the owner token, are not limited, so that an import runs at
 full speed. `AGENTENGINE_RATE_LIMIT` replaces the rate for one user by another number a second, for
-every caller; `off` removes it. An official SDK raises `MemoryBadRequestError` for 429.
+every caller; `off` removes it. Holding writes back slows an import down and loses nothing, where a
+refusal would: an official SDK raises `MemoryBadRequestError` for 429.
 """
 
 

@@ -173,37 +173,55 @@ async def test_a_place_that_was_passed_to_somebody_who_left_goes_to_the_next() -
 
 async def test_writes_for_one_user_are_limited_and_the_wait_is_told() -> None:
     clock = ManualClock()
-    gate = admission(clock, rate=2)
-    await write(gate, 20)
+    gate = admission(clock, rate=0.5)
+    await write(gate, 5)
 
-    with pytest.raises(RateLimited, match="2 a second and 20 at once") as raised:
+    with pytest.raises(RateLimited, match=r"0\.5 a second and 5 at once") as raised:
         await write(gate, 1)
 
-    assert raised.value.details["retry_after"] == 0.5
+    assert raised.value.details["retry_after"] == 2
     await write(gate, 1, user="bob")
-    clock.advance(0.5)
+    clock.advance(2)
     await write(gate, 1)
 
 
-async def test_writes_of_one_caller_are_limited_whoever_they_are_for() -> None:
-    gate = admission(rate=1)
-    for number in range(4):
-        await write(gate, 10, user=f"user-{number}")
+async def test_writes_a_little_beyond_the_rate_are_slowed_down_and_not_refused() -> None:
+    clock = ManualClock()
+    gate = admission(clock, rate=4)
+    await write(gate, 40)
 
-    with pytest.raises(RateLimited, match="one caller may write 4 a second"):
+    beyond = [asyncio.create_task(write(gate, 1)) for _ in range(5)]
+    await asyncio.sleep(0)
+    done = []
+    for _ in range(4):
+        clock.advance(0.25)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        done.append(sum(task.done() for task in beyond))
+
+    assert done == [2, 3, 4, 5]
+    assert [isinstance(task.exception(), RateLimited) for task in beyond] == [False] * 4 + [True]
+
+
+async def test_writes_of_one_caller_are_limited_whoever_they_are_for() -> None:
+    gate = admission(rate=0.2)
+    for number in range(4):
+        await write(gate, 2, user=f"user-{number}")
+
+    with pytest.raises(RateLimited, match=r"one caller may write 0\.8 a second"):
         await write(gate, 1, user="another")
 
-    await write(gate, 10, caller="other")
+    await write(gate, 2, caller="other")
 
 
 async def test_a_refused_write_draws_nothing() -> None:
     clock = ManualClock()
-    gate = admission(clock, rate=1)
-    await write(gate, 10)
+    gate = admission(clock, rate=0.5)
+    await write(gate, 5)
     for _ in range(100):
         with pytest.raises(RateLimited):
             await write(gate, 1)
-    clock.advance(1)
+    clock.advance(2)
 
     await write(gate, 1)
 
@@ -220,7 +238,7 @@ async def test_the_owner_and_this_machine_are_limited_only_where_it_is_asked_for
     await write(admission(rate=0), 10_000)
 
     with pytest.raises(RateLimited):
-        await write(admission(rate=1), 11, is_trusted=True)
+        await write(admission(rate=0.5), 6, is_trusted=True)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_work_that_takes_too_long_is_cancelled_and_told() -> None:
     assert cancelled.is_set()
 
 
-@pytest.mark.parametrize("path", ["/p/invoke", "/api/v1/admin/flush"])
+@pytest.mark.parametrize("path", ["/invoke/stream", "/api/v1/admin/flush"])
 async def test_what_takes_its_time_has_it(path: str) -> None:
     async def slow(request: Request) -> Any:
         for _ in range(100):
@@ -90,6 +90,15 @@ async def test_a_late_answer_is_not_mixed_with_the_one_that_says_so() -> None:
         answer = await client.get("/turns")
 
     assert (answer.status_code, answer.json()["code"]) == (504, "DEADLINE_EXCEEDED")
+
+
+async def test_a_body_in_another_coding_is_refused_by_name() -> None:
+    async with framed(at_once) as client:
+        answer = await client.post("/turns", content=b"x", headers={"content-encoding": "gzip"})
+        plain = await client.post("/turns", json={}, headers={"content-encoding": "identity"})
+
+    assert (answer.status_code, plain.status_code) == (400, 200)
+    assert "content-encoding: send the body as it is, not as 'gzip'" in answer.json()["error"]
 
 
 async def test_a_body_that_does_not_arrive_in_time_is_given_up() -> None:
@@ -141,13 +150,13 @@ async def test_health_is_answered_when_nothing_else_is() -> None:
 
 
 async def test_writes_beyond_the_rate_are_told_when_to_come_again() -> None:
-    async with framed(at_once, rate=2) as client:
-        answers = [await client.post("/turns", json={"user_id": "ana"}) for _ in range(21)]
+    async with framed(at_once, rate=0.5) as client:
+        answers = [await client.post("/turns", json={"user_id": "ana"}) for _ in range(6)]
         other = await client.post("/turns", json={"user_id": "bob"})
         read = await client.get("/turns?user_id=ana")
 
-    assert [answer.status_code for answer in answers] == [200] * 20 + [429]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert answers[-1].json()["code"] == "RATE_LIMITED"
-    assert "2 a second" in answers[-1].json()["error"]
-    assert answers[-1].headers["retry-after"] == "1"
+    assert "0.5 a second" in answers[-1].json()["error"]
+    assert answers[-1].headers["retry-after"] == "2"
     assert (other.status_code, read.status_code) == (200, 200)
