@@ -14,7 +14,7 @@ from agentengine_cli.commands import completion
 from agentengine_cli.context import CliContext
 from agentengine_cli.errors import CliError, ExitCode, Interrupted, WrongUsage
 from agentengine_cli.filelog import FileLog, default_path, logger
-from agentengine_cli.output import Output
+from agentengine_cli.output import Output, ReaderGone
 from agentengine_cli.remote_errors import explain_at
 
 app = groups.build()
@@ -42,9 +42,9 @@ def _guarded(arguments: Sequence[str], context: CliContext) -> int:
     try:
         code = _invoke(arguments, context)
         context.output.finish()
-    except BrokenPipeError:  # the reader has seen enough
+    except ReaderGone:  # who has seen enough: no failure, not even under `pipefail`
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the exit
-        return ExitCode.FAILED
+        return ExitCode.OK
     except SystemExit as ended:
         return _code(ended.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - no traceback for the user

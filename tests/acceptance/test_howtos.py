@@ -92,7 +92,7 @@ def test_smoke_test_is_fifteen_lines_and_passes_in_a_fresh_directory(empty: Shel
     project = Shell(empty.directory / "smoke", empty.home)
     [script] = blocks("smoke-test-in-ci.md", "sh")
 
-    told = run(project, ["sh", "-c", script])
+    told = run(project, ["bash", "-eo", "pipefail", "-c", script], PYTHONUNBUFFERED="1")
 
     assert len(script.splitlines()) == 15
     assert "memory works" in told.splitlines()

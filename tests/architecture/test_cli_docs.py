@@ -31,7 +31,7 @@ prints `{"valid", "path", "problems"}` of an invalid file too.
 
 | exit code | meaning |
 |---|---|
-| 0 | done |
+| 0 | done, or the reader of a pipe has seen enough |
 | 1 | failed, or refused |
 | 2 | wrong usage; nothing was changed |
 | 130 | interrupted |
