@@ -46,7 +46,6 @@ class Watched(BoundedConnection):
     """Tells when a connection has ended."""
 
     taking_seconds = 0.05
-    timeout_keep_alive = 0.05
     ended: asyncio.Event
 
     def connection_lost(self, exc: Exception | None) -> None:
