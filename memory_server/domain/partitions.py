@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from memory_server.domain.chunk import CONTEXT_SOURCES, RetrievalMode, Source
-from memory_server.domain.filters import Filter, Kind, parse_filter, parse_lenient
+from memory_server.domain.filter_parsing import parse_filter, parse_lenient
+from memory_server.domain.filters import Filter, Kind
 from memory_server.errors import UndeclaredPath
 from memory_server.project_config import MemoryConfig
 

@@ -7,14 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from memory_server.domain.filters import (
-    Clauses,
-    Comparison,
-    Connective,
-    Filter,
-    Operator,
-    Scalar,
-)
+from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator, Scalar
 from memory_server.errors import InvalidFilter
 from memory_server.search.local.moments import exact_micros
 

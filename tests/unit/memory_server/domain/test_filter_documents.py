@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.domain.filter_documents import filter_document
-from memory_server.domain.filters import NOTHING, Kind, matches, parse_filter
+from memory_server.domain.filter_parsing import parse_filter
+from memory_server.domain.filters import NOTHING, Kind, matches
 
 DECLARED: Mapping[str, Kind] = {"tier": "string", "score": "number", "on": "boolean", "at": "date"}
 DOCUMENTS = [{}, *({"metadata": {"tier": tier}} for tier in ("gold", "", None, ["gold", "x"]))]

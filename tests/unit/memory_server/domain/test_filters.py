@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_server.domain.filter_parsing import RESERVED, parse_filter, parse_lenient
 from memory_server.domain.filters import (
     NOTHING,
-    RESERVED,
     Clauses,
     Comparison,
     Connective,
@@ -16,8 +16,6 @@ from memory_server.domain.filters import (
     Kind,
     Operator,
     matches,
-    parse_filter,
-    parse_lenient,
 )
 from memory_server.domain.limits import MAX_FILTER_COMPARISONS, MAX_FILTER_DEPTH, MAX_FILTER_VALUES
 from memory_server.errors import InvalidFilter, UndeclaredPath
