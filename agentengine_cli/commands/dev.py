@@ -23,6 +23,7 @@ from agentengine_cli.commands.memory import (
     TimeoutOption,
     check_compatible,
     load,
+    tell_port,
 )
 from agentengine_cli.commands.targeting import plane_here, plane_of, working
 from agentengine_cli.context import current
@@ -94,6 +95,7 @@ def up(
     with working(ctx, "starting") as report:
         applied = plane.up(loaded, request, report)
         found = _with_agent(plane, applied.status, report)
+    tell_port(output, plane, found, pinned=port)
     _show_running(ctx, found)
 
 

@@ -20,6 +20,7 @@ from agentengine_cli.config_file import ConfigRefused
 from agentengine_cli.config_file import load as load
 from agentengine_cli.connection import Server
 from agentengine_cli.context import current
+from agentengine_cli.control import addresses
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.plan import ApplyRequest
 from agentengine_cli.control.plane import Applied, ControlPlane
@@ -188,6 +189,8 @@ def apply(
         output.warning(edited)
     with working(ctx, "applying") as report:
         applied = plane.apply(request, report)
+    if not dry_run:
+        tell_port(output, plane, applied.status, pinned=port)
     _show_applied(output, applied, dry_run=dry_run, told=edited)
 
 
@@ -225,6 +228,15 @@ def show_status(output: Output, status: Status, *, told: str | None = None) -> N
     for warning in status.warnings:
         if warning != told:
             output.warning(warning)
+
+
+def tell_port(output: Output, plane: ControlPlane, status: Status, *, pinned: int | None) -> None:
+    """Say why the server is not where examples look for it, unless its port was chosen."""
+    chosen = pinned or stacks.dev_settings(plane.stack).memory_port
+    if chosen is None and status.record is not None and status.state.is_running:
+        note = addresses.in_the_way(status.record.port)
+        if note:
+            output.note(note)
 
 
 def check_compatible(plane: ControlPlane, loaded: ProjectConfig) -> None:

@@ -53,6 +53,16 @@ def owner(port: int) -> str | None:
     return None
 
 
+def in_the_way(port: int) -> str | None:
+    """Say who has the usual port, if it is another program than the server on `port`."""
+    if port == USUAL_PORT or is_free(USUAL_PORT):
+        return None
+    return (
+        f"The server listens on port {port}, because {USUAL_PORT} is in use by "
+        f"{owner(USUAL_PORT) or 'another program'}"
+    )
+
+
 def check(pinned: int | None) -> None:
     """Raise `PortTaken`, naming the owner, when the pinned port is taken."""
     if pinned is not None and not is_free(pinned):

@@ -44,3 +44,17 @@ def test_recorded_port_is_kept_while_it_is_free() -> None:
 
 def test_recorded_port_that_was_taken_meanwhile_is_given_up(taken: int) -> None:
     assert addresses.choose(pinned=None, recorded=taken) != taken
+
+
+def test_who_has_the_usual_port_is_said_of_a_server_that_had_to_go_elsewhere(
+    taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "USUAL_PORT", taken)
+
+    assert addresses.in_the_way(taken) is None
+    assert f"port 1, because {taken} is in use by" in str(addresses.in_the_way(1))
+    assert f"process {os.getpid()}" in str(addresses.in_the_way(1))
+
+
+def test_nobody_is_in_the_way_where_the_usual_port_is_free(usual_port: int) -> None:
+    assert addresses.in_the_way(1) is None

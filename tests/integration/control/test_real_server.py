@@ -1,9 +1,11 @@
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from agentengine_cli.control import addresses
 from agentengine_cli.main import main
 
 CONFIG = """
@@ -46,3 +48,19 @@ def test_stack_comes_up_is_configured_anew_and_goes(
     assert (pending["config"]["pending"], second["config"]["pending"]) == (True, False)  # type: ignore[index]
     assert stopped == {"stopped": True}
     assert answer(capsys, "memory", "status")["state"] == "stopped"
+
+
+def test_why_a_server_is_not_where_examples_look_for_it_is_said_unless_it_was_chosen(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server((addresses.HOST, 0)) as other:
+        usual = other.getsockname()[1]
+        monkeypatch.setattr(addresses, "USUAL_PORT", usual)
+        said = []
+        for command in (("dev", "up"), ("memory", "apply"), ("dev", "up", "--port")):
+            port = [str(addresses.free_port())] if command[-1] == "--port" else []
+            assert main([*command, *port, "--local-models", "--no-log"]) == 0
+            said.append(f"because {usual} is in use by" in capsys.readouterr().err)
+    assert main(["dev", "stop", "--no-log"]) == 0
+
+    assert said == [True, True, False]
