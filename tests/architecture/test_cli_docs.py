@@ -67,6 +67,16 @@ everything else. A login is renewed by itself, for all commands at once, until i
 logout` or by the server. `~/.agentengine/` holds `auth.json` and `contexts.json`, readable by their
 owner only.
 
+A first server takes port 8080 if that is free, else any, and keeps its port while it can. `--port`
+chooses one, and so does a file `dev.yaml` beside agent.yaml, or beside project-config.yaml where
+there is no agent:
+
+```yaml
+services:
+  memory:
+    port: 8123
+```
+
 This page is written by the commands themselves: `python -m tests.architecture.test_cli_docs`.
 """  # noqa: E501 - rows of a table
 
