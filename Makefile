@@ -9,6 +9,7 @@ install: $(VENV)/.installed  ## set up .venv with everything the other targets n
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
+	@echo 'Installing into $(VENV), which takes a minute or two'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,dev]'
 	touch $@
 
