@@ -28,6 +28,9 @@ LONGEST_QUERY = 64
 LONGEST_TEXT = 128
 """Pieces of words that are read, about 100 words of English: what is longer is judged by its
 beginning."""
+CHARACTERS = 32
+"""Of one piece, white space around it included, at the most on average: the rest of a text is not
+even taken apart."""
 AT_ONCE = 8
 """Texts that are read before a cancelled call can end, about 50 ms."""
 WAITING = 8
@@ -97,7 +100,7 @@ class LocalReranker(Reranker):
         if not self._loaded:
             self._model.load()
             self._loaded = True
-        pieces, vectors = self._model.words(readable(query), limit=LONGEST_QUERY)
+        pieces, vectors = self._words(query, LONGEST_QUERY)
         telling = [number for number, piece in enumerate(pieces) if _tells(piece)]
         return vectors[telling] if telling else vectors
 
@@ -105,10 +108,13 @@ class LocalReranker(Reranker):
         return [self._score(asked, text) for text in texts]
 
     def _score(self, asked: Matrix, text: str) -> float | None:
-        _, vectors = self._model.words(readable(text), limit=LONGEST_TEXT)
+        _, vectors = self._words(text, LONGEST_TEXT)
         if not len(asked) or not len(vectors):
             return None
         return float((asked @ vectors.T).max(axis=1).mean())
+
+    def _words(self, text: str, limit: int) -> tuple[Sequence[str], Matrix]:
+        return self._model.words(readable(text[: limit * CHARACTERS]), limit=limit)
 
 
 def _tells(piece: str) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from memory_server.errors import ProviderMissing, ProviderUnavailable
 from memory_server.providers.reranking.local import (
     AT_ONCE,
+    CHARACTERS,
     LONGEST_TEXT,
     WAITING,
     LocalReranker,
@@ -22,6 +23,7 @@ class Letters:
         self._missing = missing
         self.read: list[str] = []
         self.limits: set[int] = set()
+        self.longest = 0
         self.holding_at: str | None = None
         self.held = threading.Event()
         self.going_on = threading.Event()
@@ -34,6 +36,7 @@ class Letters:
     def words(self, text: str, *, limit: int) -> tuple[Sequence[str], Matrix]:
         self.read.append(text)
         self.limits.add(limit)
+        self.longest = max(self.longest, len(text))
         if text == self.holding_at:
             self.held.set()
             self.going_on.wait()
@@ -99,6 +102,14 @@ async def test_the_model_is_loaded_once_and_reads_no_more_than_the_limit(
 
     assert model.read.count("<loaded>") == 1
     assert LONGEST_TEXT in model.limits
+
+
+async def test_of_a_long_text_only_its_beginning_is_taken_apart(
+    reranker: LocalReranker, model: Letters
+) -> None:
+    await reranker.relevance("apple " * 100_000, ["apple " * 100_000])
+
+    assert model.longest == LONGEST_TEXT * CHARACTERS
 
 
 async def test_a_model_that_is_not_installed_says_so() -> None:
