@@ -145,17 +145,6 @@ def dev_settings(stack: Stack) -> DevSettings:
     return DevSettings(memory_port=port, local_mongodb=local is not False)
 
 
-def memory_is_on(stack: Stack, dotenv: Mapping[str, str]) -> bool:
-    """Whether this stack runs a memory server: always, unless it is an agent that does not ask."""
-    path = stack.root / AGENT_NAME
-    if not path.is_file():
-        return True
-    feature = _mapping(_load(path), "features").get("memory")
-    if feature is None:
-        return dotenv.get("ENABLE_MEMORY", "").strip().lower() in {"1", "true", "yes", "on"}
-    return feature is True
-
-
 def _mapping(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = document.get(key)
     return value if isinstance(value, dict) else {}

@@ -10,7 +10,6 @@ from agentengine_cli.stack import (
     dev_settings,
     find,
     find_existing,
-    memory_is_on,
 )
 
 CONFIG = "project-config.yaml"
@@ -121,20 +120,3 @@ def test_port_that_is_none_is_refused_by_path(tmp_path: Path, port: str) -> None
 
     with pytest.raises(InvalidStackFile, match=r"dev\.yaml: services\.memory\.port"):
         dev_settings(find(root))
-
-
-@pytest.mark.parametrize(
-    ("agent", "dotenv", "expected"),
-    [
-        pytest.param("features: {memory: true}", {}, True, id="on"),
-        pytest.param("features: {memory: false}", {"ENABLE_MEMORY": "1"}, False, id="off"),
-        pytest.param("name: a", {}, False, id="absent"),
-        pytest.param("name: a", {"ENABLE_MEMORY": "true"}, True, id="absent, but in .env"),
-    ],
-)
-def test_agent_decides_whether_memory_runs(
-    tmp_path: Path, agent: str, dotenv: dict[str, str], expected: bool
-) -> None:
-    root = tree(tmp_path, {CONFIG: PLAIN, "agent.yaml": agent})
-
-    assert memory_is_on(find(root), dotenv) is expected
