@@ -49,6 +49,15 @@ def of_legs(asked: RetrievalMode, ran: RetrievalMode) -> Iterator[str]:
         )
 
 
+def of_refused(turns: int) -> Iterator[str]:
+    """Yield why a context with a filter has no recent turns; `turns` did not pass it."""
+    if turns:
+        yield (
+            f"no recent turn of this session passes the metadata_filter (looked at: {turns}); "
+            "turns are compared by the metadata they were recorded with"
+        )
+
+
 def of_waiting(turns: int) -> Iterator[str]:
     """Yield where turns are which a context without short-term memory lacks."""
     if turns:

@@ -10,7 +10,7 @@ from typing import Any
 from memory_server.domain import surprises
 from memory_server.domain.budget import pack
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source, SourceOutcome
-from memory_server.domain.filters import Filter
+from memory_server.domain.filters import Filter, matches
 from memory_server.domain.formats import (
     FormatStyle,
     Formatted,
@@ -18,10 +18,12 @@ from memory_server.domain.formats import (
     count_formatted,
     format_context,
 )
+from memory_server.domain.limits import MAX_TOP_K
 from memory_server.domain.partitions import Partitions
 from memory_server.domain.ranking import drop_near_duplicates, merge_sources
 from memory_server.domain.reading import chunk_of_turn
 from memory_server.domain.scope import Scope
+from memory_server.domain.turn import Turn
 from memory_server.errors import (
     AllSourcesFailed,
     InvalidRequest,
@@ -183,15 +185,16 @@ class ContextBuilding:
         found = await asyncio.gather(
             *(self._retrieval.search(search, question) for search in searches)
         )
-        turns = await self._recent(request)
+        turns, refused = await self._recent(request, narrowing)
         watch.lap("search")
         selections = [source.selection for source in found]
         if Source.STM in request.sources and request.scope.session_id is not None:
-            selections.append(_of_turns(request))
+            selections.append(_of_turns(request, narrowing))
         warnings += [
             *surprises.of_sources(request.scope, request.sources),
             *surprises.of_scope(request.scope, request.sources),
             *surprises.of_degraded(source.degraded for source in found),
+            *surprises.of_refused(0 if turns else refused),
             *surprises.of_waiting(await self._waiting(request.scope, request.sources)),
         ]
         chunks = _merged([turns, *(source.chunks for source in found)])[: request.top_k]
@@ -246,12 +249,21 @@ class ContextBuilding:
             filter=narrowing,
         )
 
-    async def _recent(self, request: ContextRequest) -> Sequence[Chunk]:
-        """Return the session's newest turns, the newest first so that these fit the budget."""
+    async def _recent(
+        self, request: ContextRequest, narrowing: Filter | None
+    ) -> tuple[Sequence[Chunk], int]:
+        """Return the session's newest turns that pass the filter, and how many do not.
+
+        The newest come first so that these fit the budget. With a filter, the last 1000 turns
+        are looked at.
+        """
         if Source.STM not in request.sources or request.scope.session_id is None:
-            return []
-        turns = await self._store.turns.recent(request.scope, limit=request.top_k)
-        return [chunk_of_turn(turn, None) for turn in reversed(turns)]
+            return [], 0
+        limit = request.top_k if narrowing is None else MAX_TOP_K
+        turns = await self._store.turns.recent(request.scope, limit=limit)
+        passing = [turn for turn in reversed(turns) if _passes(turn, narrowing)]
+        chunks = [chunk_of_turn(turn, None) for turn in passing[: request.top_k]]
+        return chunks, len(turns) - len(passing)
 
     async def _waiting(self, scope: Scope, sources: Sequence[Source]) -> int:
         """Count the session's turns that only short-term memory has, if it is not asked."""
@@ -344,8 +356,13 @@ class ContextBuilding:
         )
 
 
-def _of_turns(request: ContextRequest) -> Selection:
-    return Selection(scope=request.scope, source=Source.STM, limit=request.top_k)
+def _passes(turn: Turn, narrowing: Filter | None) -> bool:
+    agent = {} if turn.agent_id is None else {"agent_id": turn.agent_id}
+    return narrowing is None or matches(narrowing, {"metadata": turn.metadata, **agent})
+
+
+def _of_turns(request: ContextRequest, narrowing: Filter | None) -> Selection:
+    return Selection(scope=request.scope, source=Source.STM, filter=narrowing, limit=request.top_k)
 
 
 def _check_any(results: Sequence[_Result]) -> None:

@@ -1,5 +1,7 @@
 """What a context tells of itself beside what is in it."""
 
+from typing import Any
+
 import pytest
 
 from memory_server.domain.chunk import RetrievalMode, Source
@@ -10,8 +12,9 @@ from memory_server.errors import AllSourcesFailed, ProviderUnavailable
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.services.context import ContextBuilding, SourceRequest
 from memory_server.services.memories import MemoryKeeping, SaveRequest
+from memory_server.services.turns import TurnRecording
 from tests.rerankers import LastFirst
-from tests.unit.memory_server.services.conftest import ANA
+from tests.unit.memory_server.services.conftest import ANA, a_turn
 from tests.unit.memory_server.services.context.steps import (
     EPISODES,
     FACTS,
@@ -44,6 +47,35 @@ async def test_bare_filter_key_matches_nothing_and_warns(
     assert texts(qualified) == ["heron"]
     assert texts(bare) == []
     assert any("metadata.tier" in warning for warning in bare.warnings)
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "found"),
+    [
+        ({"metadata.tier": "gold"}, ["gold"]),
+        ({"metadata.tier": {"$ne": "gold"}}, ["blue", "plain"]),
+        ({"agent_id": {"$exists": True}}, []),
+        ({"tier": "gold"}, []),
+    ],
+)
+async def test_recent_turns_pass_the_filter_too(
+    context: ContextBuilding,
+    recording: TurnRecording,
+    narrowing: dict[str, Any],
+    found: list[str],
+) -> None:
+    for name in ("gold", "blue", "plain"):
+        metadata = {} if name == "plain" else {"tier": name}
+        await recording.record(ANA, a_turn(name, metadata=metadata))
+
+    answer = await ask(
+        context, "q", scope=IN_SESSION, sources=[Source.STM], metadata_filter=narrowing
+    )
+
+    assert sorted(texts(answer)) == found
+    told = any("no recent turn of this session passes" in one for one in answer.warnings)
+    assert told is not bool(found)
+    assert answer.selections[0].filter is not None
 
 
 async def test_words_are_searched_when_the_embedding_provider_is_away(
