@@ -4,6 +4,9 @@ Nothing is decided here: what the tools are and do is the server's affair. Impor
 command, because the protocol's library takes half a second to load.
 """
 
+import asyncio
+import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,7 +25,7 @@ from mcp_types import (
     TextContent,
 )
 
-from agentengine_cli.errors import explain
+from agentengine_cli.errors import ExitCode, explain
 from agentengine_cli.filelog import logger
 from memory_server.client import ServerUnreachable
 from memory_server.client.tools import ProtocolError
@@ -52,6 +55,7 @@ class Bridge:
         try:
             await self.tools()
             server = self._server()
+            _end_on_interrupt()
             async with stdio_server() as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         finally:
@@ -112,6 +116,11 @@ class Bridge:
         }
         eased = {**schema, "properties": properties, "required": needed}
         return {**tool, "inputSchema": eased}
+
+
+def _end_on_interrupt() -> None:
+    """Have Ctrl-C end the process; a cancelled read of standard input goes on until a line comes."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, ExitCode.INTERRUPTED)
 
 
 def _told(error: Exception) -> str:

@@ -1,6 +1,8 @@
 """`agentengine mcp`: the official client starts it, as a desktop application does."""
 
 import asyncio
+import json
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -105,6 +107,33 @@ async def test_a_server_that_was_restarted_is_found_again(running: Shell) -> Non
     assert stopped.is_error
     assert "does not answer" in getattr(stopped.content[0], "text", "")
     assert again["turn_seq"] == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (None, 0)]
+)
+def test_the_bridge_ends_when_it_is_told_to_or_nobody_speaks(
+    running: Shell, number: signal.Signals | None, status: int
+) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "agentengine_cli", "mcp"],
+        cwd=running.directory,
+        env={"HOME": str(running.home), "PYTHONPATH": running.search_path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as bridge:
+        assert bridge.stdin is not None
+        assert bridge.stdout is not None
+        bridge.stdin.write(json.dumps(asked).encode() + b"\n")
+        bridge.stdin.flush()
+        bridge.stdout.readline()
+        if number is None:
+            bridge.stdin.close()
+        else:
+            bridge.send_signal(number)
+        assert bridge.wait(30) == status
 
 
 def test_without_a_server_the_command_ends_and_says_what_to_run(project: Shell) -> None:
