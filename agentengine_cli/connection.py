@@ -1,12 +1,12 @@
 """The way to the memory server: which one, and as whom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentengine_cli import credentials
 from agentengine_cli.base_url import is_exposed, normalized
-from agentengine_cli.context import CliContext
+from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.access import LocalServer, local_server
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.credentials import Credential, LoginToken, OwnerToken, login_command
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from memory_server.client import MemoryServerClient
 
 DEFAULT_WORKSPACE = "local"
+
+T = TypeVar("T")
 
 
 class NotLoggedIn(CliError):
@@ -86,6 +88,20 @@ class Server:
             administers_project=not self.is_local,
             organization=self.organization,
         )
+
+    def ask(
+        self,
+        question: "Callable[[MemoryServerClient], Coroutine[Any, Any, T]]",
+        *,
+        timeout: float = 30.0,
+    ) -> T:
+        """Ask one thing as its administrator, and return the answer."""
+
+        async def asked() -> T:
+            async with self.client(self.administrator, timeout=timeout) as client:
+                return await question(client)
+
+        return run(asked())
 
     def __str__(self) -> str:
         where = "the local stack" if self.is_local else f"project {self.project_id}"

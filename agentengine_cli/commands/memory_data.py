@@ -27,7 +27,7 @@ from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile
 from agentengine_cli.turn_import import Tally, send
 
 if TYPE_CHECKING:
-    from memory_server.client import MemoryDocument, MemoryServerClient
+    from memory_server.client import MemoryServerClient
 
 MANY_JOBS = 1000
 ERASE_SECONDS = 600.0
@@ -201,12 +201,13 @@ def show(
     context = current(ctx)
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
-    async def work() -> "Sequence[MemoryDocument]":
-        async with server.client(server.administrator) as client:
-            return await client.memories(user_id=user_id, type=memory_type, include_history=history)
-
     memories = [
-        memory_text.reduced(memory, evidence=evidence, history=history) for memory in run(work())
+        memory_text.reduced(memory, evidence=evidence, history=history)
+        for memory in server.ask(
+            lambda client: client.memories(
+                user_id=user_id, type=memory_type, include_history=history
+            )
+        )
     ]
     if as_json:
         context.output.document({"user_id": user_id, "memories": memories})
@@ -234,14 +235,10 @@ def jobs(
     context = current(ctx)
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
-    async def work() -> Any:
-        async with server.client(server.administrator) as client:
-            return await client.jobs(state="failed" if failed else None, limit=limit)
-
-    found = run(work())
+    found = server.ask(lambda client: client.jobs(state="failed" if failed else None, limit=limit))
     columns = ("id", "kind", "type", "state", "attempts", "user_id", "error_code")
     context.output.table(found["jobs"], columns=columns, document=found, empty="No jobs")
-    counts = found["counts"]
+    counts = dict(found["counts"])
     context.output.note(", ".join(f"{counts[state]} {state}" for state in STATES))
     if failed and found["jobs"]:
         context.output.hint("agentengine memory retry --all-failed, once the reason is mended")
@@ -310,11 +307,7 @@ def erase(
     where = "" if server.is_local else f" from {server}"
     context.output.confirm(f"Erase everything of {user_id}{where} for good?", yes=yes)
 
-    async def work() -> Any:
-        async with server.client(server.administrator, timeout=ERASE_SECONDS) as client:
-            return await client.erase(user_id)
-
-    erased = run(work())
+    erased = server.ask(lambda client: client.erase(user_id), timeout=ERASE_SECONDS)
     if as_json:
         context.output.document({"user_id": user_id, **erased})
     else:

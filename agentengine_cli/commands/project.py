@@ -1,7 +1,7 @@
 """project: the projects of a server, their rules and their people."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -9,12 +9,9 @@ from agentengine_cli import connection
 from agentengine_cli.commands import project_member
 from agentengine_cli.commands.targeting import BaseUrlOption, ContextOption
 from agentengine_cli.connection import Server
-from agentengine_cli.context import current, run
+from agentengine_cli.context import current
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, YesOption, not_blank
-
-if TYPE_CHECKING:
-    from memory_server.client import ProjectDocument, ProjectList
 
 app = typer.Typer(name="project", help="The projects of a server.", no_args_is_help=True)
 app.add_typer(project_member.app, name="member")
@@ -47,13 +44,9 @@ def create(
     context = current(ctx)
     server = _server(ctx, base_url, context_name)
 
-    async def work() -> "ProjectDocument":
-        async with server.client(server.administrator) as client:
-            return await client.platform.create_project(
-                name, description=description, id=project_id
-            )
-
-    made = run(work())
+    made = server.ask(
+        lambda client: client.platform.create_project(name, description=description, id=project_id)
+    )
     context.output.record(made if as_json else _shown(made))
     context.output.hint(
         f"agentengine context create NAME --base-url {server.url} --org-id {made['org_id']} "
@@ -79,11 +72,11 @@ def list_(
     context = current(ctx)
     server = _server(ctx, base_url, context_name)
 
-    async def work() -> "ProjectList":
-        async with server.client(server.administrator) as client:
-            return await client.platform.projects()
-
-    found = [project for project in run(work())["projects"] if org_id in {None, project["org_id"]}]
+    found = [
+        project
+        for project in server.ask(lambda client: client.platform.projects())["projects"]
+        if org_id in {None, project["org_id"]}
+    ]
     context.output.table(
         [dict(project) for project in found],
         columns=("id", "name", "org_id", "description"),
@@ -106,11 +99,7 @@ def get(
     """
     server = _server(ctx, base_url, context_name, project_id)
 
-    async def work() -> "ProjectDocument":
-        async with server.client(server.administrator) as client:
-            return await client.platform.project()
-
-    found = run(work())
+    found = server.ask(lambda client: client.platform.project())
     current(ctx).output.record(found if as_json else _shown(found))
 
 
@@ -157,11 +146,7 @@ def update(
         )
     server = _server(ctx, base_url, context_name, project_id)
 
-    async def work() -> "ProjectDocument":
-        async with server.client(server.administrator) as client:
-            return await client.platform.update_project(changes)
-
-    changed = run(work())
+    changed = server.ask(lambda client: client.platform.update_project(changes))
     current(ctx).output.record(changed if as_json else _shown(changed))
 
 
@@ -182,11 +167,7 @@ def delete(
     server = _server(ctx, base_url, context_name, project_id)
     context.output.confirm(f"Delete the project {project_id} at {server.url}?", yes=yes)
 
-    async def work() -> None:
-        async with server.client(server.administrator) as client:
-            await client.platform.delete_project()
-
-    run(work())
+    server.ask(lambda client: client.platform.delete_project())
     context.output.record({"id": project_id, "deleted": True})
 
 

@@ -11,14 +11,12 @@ from agentengine_cli.commands.targeting import (
     ProjectIdOption,
 )
 from agentengine_cli.connection import Server
-from agentengine_cli.context import CliContext, current, run
+from agentengine_cli.context import CliContext, current
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, YesOption, not_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_server.client import MemberDocument, NewMember
+    from memory_server.client import NewMember
 
 ROLES = ("PROJECT_OWNER", "AGENT_DEVELOPER", "PROJECT_READ_ONLY")
 
@@ -46,11 +44,11 @@ def add(
     _check_role(role)
     server = _server(ctx, base_url, context_name, project_id)
 
-    async def work() -> "NewMember":
-        async with server.client(server.administrator) as client:
-            return await client.platform.add_member(user_id=user_id, role=role)
-
-    _issue(current(ctx), server, run(work()))
+    _issue(
+        current(ctx),
+        server,
+        server.ask(lambda client: client.platform.add_member(user_id=user_id, role=role)),
+    )
 
 
 @app.command("list")
@@ -67,11 +65,7 @@ def list_(
     """
     server = _server(ctx, base_url, context_name, project_id)
 
-    async def work() -> "Sequence[MemberDocument]":
-        async with server.client(server.administrator) as client:
-            return await client.platform.members()
-
-    members = run(work())
+    members = server.ask(lambda client: client.platform.members())
     current(ctx).output.table(
         [dict(member) for member in members],
         columns=("user_id", "role", "created_at"),
@@ -97,11 +91,9 @@ def update(
     _check_role(role)
     server = _server(ctx, base_url, context_name, project_id)
 
-    async def work() -> "MemberDocument":
-        async with server.client(server.administrator) as client:
-            return await client.platform.change_member(user_id, role=role)
-
-    current(ctx).output.record(run(work()))
+    current(ctx).output.record(
+        server.ask(lambda client: client.platform.change_member(user_id, role=role))
+    )
 
 
 @app.command()
@@ -122,11 +114,7 @@ def remove(
     server = _server(ctx, base_url, context_name, project_id)
     context.output.confirm(f"Remove {user_id} from {server}?", yes=yes)
 
-    async def work() -> None:
-        async with server.client(server.administrator) as client:
-            await client.platform.remove_member(user_id)
-
-    run(work())
+    server.ask(lambda client: client.platform.remove_member(user_id))
     context.output.record({"user_id": user_id, "removed": True})
 
 
@@ -148,11 +136,7 @@ def reset_password(
     server = _server(ctx, base_url, context_name, project_id)
     context.output.confirm(f"End the password of {user_id} and make a new one?", yes=yes)
 
-    async def work() -> "NewMember":
-        async with server.client(server.administrator) as client:
-            return await client.platform.reset_password(user_id)
-
-    _issue(context, server, run(work()))
+    _issue(context, server, server.ask(lambda client: client.platform.reset_password(user_id)))
 
 
 def _check_role(role: str) -> None:

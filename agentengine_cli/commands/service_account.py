@@ -1,10 +1,10 @@
 """service-account: the identities of programs."""
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -100,11 +100,7 @@ def list_accounts(
     context = current(ctx)
     server = _server(ctx, base_url, context_name, org_id, project_id)
 
-    async def work() -> Sequence[Mapping[str, Any]]:
-        async with server.client(server.administrator) as client:
-            return await client.accounts()
-
-    accounts = run(work())
+    accounts = server.ask(lambda client: client.accounts())
     shown = accounts[:limit] if limit else accounts
     context.output.table(
         [account | {"role": account.get("roles")} for account in map(dict, shown)],
@@ -130,11 +126,7 @@ def get(
     """
     server = _server(ctx, base_url, context_name, org_id, project_id)
 
-    async def work() -> Mapping[str, Any]:
-        async with server.client(server.administrator) as client:
-            return await client.account(client_id)
-
-    current(ctx).output.record(run(work()))
+    current(ctx).output.record(server.ask(lambda client: client.account(client_id)))
 
 
 @app.command()
@@ -187,11 +179,7 @@ def delete(
     context = current(ctx)
     server = _server(ctx, base_url, context_name, org_id, project_id)
 
-    async def work() -> None:
-        async with server.client(server.administrator) as client:
-            await client.delete_account(client_id)
-
-    run(work())
+    server.ask(lambda client: client.delete_account(client_id))
     context.output.record({"client_id": client_id, "deleted": True})
     context.output.note("Its tokens are refused from now on; this cannot be undone")
 
