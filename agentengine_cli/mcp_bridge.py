@@ -119,7 +119,7 @@ class Bridge:
 
 
 def _end_on_interrupt() -> None:
-    """Have Ctrl-C end the process; a cancelled read of standard input goes on until a line comes."""
+    """Have Ctrl-C end the process: a cancelled read of standard input waits for another line."""
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, ExitCode.INTERRUPTED)
 
 
