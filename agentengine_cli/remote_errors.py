@@ -143,12 +143,13 @@ def _no_project(error: Exception, server: Server) -> CliError:
 def _forbidden(error: Exception, server: Server) -> CliError:
     speaker = server.credential.speaker if server.credential else "nobody"
     is_program = server.credential is not None and server.credential.kind is Kind.SERVICE_ACCOUNT
+    instead = "what no program may do needs a login, or" if is_program else "or"
     given_by = "service-account create NAME" if is_program else "project member add USER"
     return CliError(
         f"You are {speaker} at {server.url}: {error}",
         hint="Administration needs the role PROJECT_OWNER, which an owner of the project gives: "
         f"agentengine {given_by} --role PROJECT_OWNER --project-id "
-        f"{server.project_id}; or the server's owner token in AGENTENGINE_OWNER_TOKEN",
+        f"{server.project_id}; {instead} the server's owner token in AGENTENGINE_OWNER_TOKEN",
         code=_code(error),
     )
 

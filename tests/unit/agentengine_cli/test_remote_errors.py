@@ -96,6 +96,7 @@ def test_who_may_not_administer_is_told_how_their_like_gets_the_role(
     refused = told(error_from(403, b'{"code": "FORBIDDEN"}'), credential)
 
     assert f"agentengine {command} --role PROJECT_OWNER --project-id p" in str(refused.hint)
+    assert ("needs a login" in str(refused.hint)) is (credential is ACCOUNT)
 
 
 @pytest.mark.parametrize(
