@@ -61,6 +61,8 @@ class InvokeOutcome:
     answered_by: str
     context: ContextAnswer | None
     """None where the agent has no memory."""
+    recent: Sequence[Turn] = ()
+    """The newest turns, which the agent was given beside the context."""
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
@@ -167,6 +169,7 @@ class Invocation:
             identity=execution.identity,
             answered_by=self._agent.name,
             context=context,
+            recent=recent,
             warnings=warnings,
         )
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
 from memory_server.domain.account import PrincipalKind
+from memory_server.domain.chunk import Source
+from memory_server.domain.tokens import count_tokens
 from memory_server.errors import MemoryServerError
 from memory_server.ports.agent import AgentEvent
 from memory_server.services.executions import Execution, ExecutionStatus
@@ -72,7 +74,7 @@ class IdentityDocument(Answer):
 
 
 class ContextSummary(Answer):
-    """What was recalled for the answer."""
+    """What was recalled for the answer: memories, and under `stm` the newest turns as said."""
 
     token_count: int = 0
     memory_counts: dict[str, int] = Field(default_factory=dict)
@@ -254,7 +256,7 @@ def _text(value: Any) -> str | None:
 
 
 def _outcome(outcome: InvokeOutcome) -> dict[str, Any]:
-    identity, context = outcome.identity, outcome.context
+    identity = outcome.identity
     return {
         "execution_id": outcome.execution_id,
         "session_id": outcome.session_id,
@@ -267,9 +269,16 @@ def _outcome(outcome: InvokeOutcome) -> dict[str, Any]:
         ),
         "warnings": list(outcome.warnings),
         "answered_by": outcome.answered_by,
-        "context": ContextSummary()
-        if context is None
-        else ContextSummary(
-            token_count=context.token_count, memory_counts=dict(context.memory_counts)
-        ),
+        "context": _recalled(outcome),
     }
+
+
+def _recalled(outcome: InvokeOutcome) -> ContextSummary:
+    context, recent = outcome.context, outcome.recent
+    tokens = sum(count_tokens(f"{turn.role.value}: {turn.content}") for turn in recent)
+    counts = {} if context is None else dict(context.memory_counts)
+    if recent:
+        counts[Source.STM.value] = len(recent)
+    return ContextSummary(
+        token_count=tokens + (0 if context is None else context.token_count), memory_counts=counts
+    )

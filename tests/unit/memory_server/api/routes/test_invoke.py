@@ -93,6 +93,19 @@ async def test_without_a_session_a_new_one_is_begun(
     assert first.headers["x-session-id"] != second.headers["x-session-id"]
 
 
+async def test_what_was_said_a_moment_ago_is_counted_as_recalled(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    ask = ASK | {"user_id": "ben", "session_id": "s_1"}
+    first, second = [
+        (await client.post(INVOKE, json=ask, headers=owner)).json()["context"] for _ in range(2)
+    ]
+
+    assert first == {"token_count": 0, "memory_counts": {}}
+    assert second["memory_counts"] == {"stm": 2}
+    assert second["token_count"] > 0
+
+
 async def test_a_service_account_is_itself_the_memory_identity(
     client: httpx.AsyncClient, owner: dict[str, str]
 ) -> None:
