@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from memory_server.api import metrics
-from memory_server.api.dependencies import DeploymentOfApp, ServicesOfApp
+from memory_server.api.dependencies import DeploymentOfApp, ServicesOfApp, is_operator
 from memory_server.api.schemas.health import Health, ReadinessDocument
 
 router = APIRouter(tags=["health"])
@@ -31,13 +31,19 @@ async def health() -> Health:
 
 
 @router.get("/ready", responses={503: {"model": ReadinessDocument}})
-async def ready(deployment: DeploymentOfApp, response: Response) -> ReadinessDocument:
-    """Answer 200 when the server can do its work, else 503 with what it is blocked on."""
+async def ready(
+    request: Request, deployment: DeploymentOfApp, response: Response
+) -> ReadinessDocument:
+    """Answer 200 when the server can do its work, else 503 with what it is blocked on.
+
+    Callers of this machine, and whoever shows the owner token, are also told the process id, the
+    store's place and its size.
+    """
     services, look = await deployment.look()
     if look.status != READY:
         response.status_code = 503
     settings = services.settings
-    return ReadinessDocument(
+    document = ReadinessDocument(
         status=look.status,
         blocked_on=list(look.blocked_on),
         version=package_version(),
@@ -53,6 +59,7 @@ async def ready(deployment: DeploymentOfApp, response: Response) -> ReadinessDoc
         background=dict(look.background),
         agent=asdict(services.invocation.agent),
     )
+    return document if is_operator(request) else document.for_strangers()
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

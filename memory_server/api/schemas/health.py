@@ -1,8 +1,14 @@
 """Health and readiness on the wire."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from memory_server.api.schemas.common import Answer
+
+_OF_THE_MACHINE = ("location", "size_bytes")
+_PATH = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/:;,'\"()]+/)+[^\s:;,'\"()]*")
+"""An absolute path in a text; what stands in an address of the web is none."""
 
 
 class Health(Answer):
@@ -21,7 +27,9 @@ class ReadinessDocument(Answer):
     blocked_on: list[str]
     version: str
     instance_id: str | None
-    pid: int
+    pid: int | None
+    """Null to callers from elsewhere without the owner token, who are told no paths and no sizes
+    of the store either."""
     project_id: str
     config_digest: str | None
     local_models: bool
@@ -34,3 +42,18 @@ class ReadinessDocument(Answer):
     agent: dict[str, Any]
     """`name`, and `status`: `starting`, `ready` or `failed`; `problem` says why. Memory is ready
     whatever the agent is."""
+
+    def for_strangers(self) -> "ReadinessDocument":
+        """Return it without what only concerns whoever runs the machine."""
+        return ReadinessDocument.model_validate(_pathless(self.model_dump() | {"pid": None}))
+
+
+def _pathless(value: Any) -> Any:
+    """Return a document without the places of files and their sizes."""
+    if isinstance(value, str):
+        return _PATH.sub("(a path)", value)
+    if isinstance(value, list):
+        return [_pathless(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _pathless(one) for name, one in value.items() if name not in _OF_THE_MACHINE}
+    return value

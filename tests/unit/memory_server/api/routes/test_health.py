@@ -1,9 +1,12 @@
 import asyncio
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import httpx
 import pytest
 
+from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.errors import KeyRejected
 from memory_server.providers.embedding.deterministic import HashingEmbedder
@@ -104,3 +107,45 @@ async def test_call_that_fails_is_seen_by_readiness_without_waiting_for_the_next
     assert (await client.get("/ready")).json()["blocked_on"] == ["embedding: the key was revoked"]
     stopping.set()
     await running
+
+
+async def as_seen_from_elsewhere(
+    application: Application, headers: Mapping[str, str]
+) -> dict[str, Any]:
+    transport = httpx.ASGITransport(create_app(application), client=("203.0.113.9", 4000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://memory.test") as caller:
+        answer: dict[str, Any] = (await caller.get("/ready", headers=headers)).json()
+    return answer
+
+
+@pytest.mark.parametrize("token", [None, "Bearer of-somebody", "Basic x", "Bearer"])
+async def test_a_stranger_is_told_nothing_of_the_machine(
+    application: Application, token: str | None
+) -> None:
+    await application.readiness.probe()
+    application.background.ended("/srv/memory/data/memory.db: the disk is full")
+
+    body = await as_seen_from_elsewhere(application, {"Authorization": token} if token else {})
+
+    assert (body["status"], body["local_models"], body["pid"]) == ("blocked", False, None)
+    assert body["blocked_on"] == ["background: (a path): the disk is full"]
+    assert body["store"] == {"kind": "sqlite", "schema_version": body["store"]["schema_version"]}
+    assert body["version"]
+    assert body["instance_id"]
+
+
+async def test_the_owner_token_shows_it_from_anywhere(
+    application: Application, owner: dict[str, str]
+) -> None:
+    body = await as_seen_from_elsewhere(application, owner)
+
+    assert body["pid"] == os.getpid()
+    assert body["store"].keys() >= {"location", "size_bytes"}
+
+
+async def test_an_address_of_the_web_is_no_path(application: Application) -> None:
+    application.background.ended("http://127.0.0.1:11434/v1/models does not answer")
+
+    body = await as_seen_from_elsewhere(application, {})
+
+    assert "http://127.0.0.1:11434/v1/models does not" in body["background"]["problem"]
