@@ -12,11 +12,15 @@ from agentengine_cli.control import addresses
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.log import last_lines
 from agentengine_cli.control.readiness import Answer, Prober, Voice
-from agentengine_cli.control.state import ServerRecord, StateDirectory
+from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
+from memory_server import project_config
+from memory_server.errors import InvalidProjectConfig
 
 STARTUP_SECONDS = 60.0
 """How long a silent process is still thought to be starting."""
 CRASH_LINES = 5
+BUILT_IN = "local"
+"""The provider that is a part of the server."""
 
 
 class State(StrEnum):
@@ -98,15 +102,34 @@ def observe(state: StateDirectory, *, prober: Prober, clock: Clock) -> Status:
         stored=stored_mark,
         applied=applied,
         body=answer.body,
-        warnings=_overridden(record),
+        warnings=_overridden(record, delivery),
         **_alive(record, answer, now=clock.now(), waited=waited),
     )
 
 
-def _overridden(record: ServerRecord) -> list[str]:
+def _overridden(record: ServerRecord, delivery: Delivery | None) -> list[str]:
+    """Warn of what is configured and not in use; a configuration of built-in models is in use."""
     if not record.local_models:
         return []
-    return ["the built-in models stand in for the configured providers (--local-models)"]
+    away = _hosted(delivery.document) if delivery else {}
+    if away is not None and not away:
+        return []
+    named = ", ".join(f"{block}: {provider}" for block, provider in (away or {}).items())
+    of = f" ({named})" if named else ""
+    return [f"the built-in models stand in for the configured providers{of}, by --local-models"]
+
+
+def _hosted(document: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Return the providers that are not built in, by their blocks; None if they cannot be told."""
+    try:
+        config = project_config.parse(document)
+    except InvalidProjectConfig:  # another version's
+        return None
+    providers = {
+        "embedding": config.embedding.provider,
+        "extraction_llm": config.extraction_llm.provider,
+    }
+    return {block: str(name) for block, name in providers.items() if name != BUILT_IN}
 
 
 def _alive(record: ServerRecord, answer: Answer, *, now: datetime, waited: float) -> dict[str, Any]:

@@ -97,7 +97,14 @@ def test_local_models_need_no_key_and_the_status_says_so(bench: Bench) -> None:
     applied = bench.plane().apply(replace(WAIT, local_models=True))
 
     assert applied.status.body["environment"]["AGENTENGINE_LOCAL_MODELS"] == "1"
-    assert any("--local-models" in warning for warning in applied.status.warnings)
+    [warning] = applied.status.warnings
+    assert "(extraction_llm: openai), by --local-models" in warning
+
+
+def test_local_models_in_place_of_themselves_are_no_warning(bench: Bench) -> None:
+    bench.configure(llm="{provider: local}")
+
+    assert bench.plane().apply(replace(WAIT, local_models=True)).status.warnings == []
 
 
 def test_changed_secret_is_told_and_makes_an_apply_restart(bench: Bench) -> None:
