@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentengine_cli import memory_text
+from agentengine_cli.commands import memory_type
 from agentengine_cli.commands.flush import flush
 from agentengine_cli.commands.search import search
 from agentengine_cli.commands.targeting import (
@@ -174,12 +175,13 @@ def _reason(error: Exception) -> str:
 def show(
     ctx: typer.Context,
     user_id: UserOption,
-    memory_type: Annotated[
+    of_type: Annotated[
         str | None,
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="semantic, episodic, taxonomic, procedural, or one of your own.",
+            help=memory_type.HELP,
+            callback=not_blank,
         ),
     ] = None,
     evidence: Annotated[
@@ -201,14 +203,11 @@ def show(
     context = current(ctx)
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
-    memories = [
-        memory_text.reduced(memory, evidence=evidence, history=history)
-        for memory in server.ask(
-            lambda client: client.memories(
-                user_id=user_id, type=memory_type, include_history=history
-            )
+    with memory_type.naming(of_type):
+        found = server.ask(
+            lambda client: client.memories(user_id=user_id, type=of_type, include_history=history)
         )
-    ]
+    memories = [memory_text.reduced(memory, evidence=evidence, history=history) for memory in found]
     if as_json:
         context.output.document({"user_id": user_id, "memories": memories})
     elif not memories:

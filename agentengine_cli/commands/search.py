@@ -1,12 +1,13 @@
 """memory search: what is found about a question."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentengine_cli import memory_text
+from agentengine_cli.commands import memory_type as types
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
     ContextOption,
@@ -19,6 +20,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import current, run
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
+from memory_server.domain.limits import MAX_CUSTOM_TOP_K
 
 if TYPE_CHECKING:
     from memory_server.client import FoundMemory, MemoryServerClient
@@ -37,7 +39,7 @@ def search(
     ] = None,
     memory_type: Annotated[
         str | None,
-        typer.Option("--type", metavar="TYPE", help="semantic, episodic, taxonomic or procedural."),
+        typer.Option("--type", metavar="TYPE", help=types.HELP, callback=not_blank),
     ] = None,
     top_k: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 10,
     context_name: ContextOption = None,
@@ -46,16 +48,21 @@ def search(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search what is remembered, the best first; in every type unless one is named.
+    """Search what is remembered, the best first; in every built-in type unless one is named.
 
     agentengine memory search "Where does she fly from?" --user-id ana
+
+    The records of a type of your own, one that memory.custom_memory_types declares, are searched
+    for whoever asks, without --user-id; the owner of the server finds those that are nobody's.
     """
     context = current(ctx)
-    if memory_type is not None and memory_type not in memory_text.HEADINGS:
-        raise WrongUsage(f"--type: expected one of {', '.join(memory_text.HEADINGS)}")
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
-    types = [memory_type] if memory_type else list(memory_text.HEADINGS)
-    found = run(_found(server, query, types, user_id=user_id, top_k=top_k))
+    found: Sequence[Mapping[str, Any]]
+    if memory_type is not None and types.is_own(memory_type):
+        found = _records(server, query, memory_type, user_id=user_id, top_k=top_k)
+    else:
+        kinds = [memory_type] if memory_type else list(memory_text.HEADINGS)
+        found = run(_found(server, query, kinds, user_id=user_id, top_k=top_k))
     if as_json:
         context.output.document({"memories": found, "total": len(found)})
         return
@@ -69,8 +76,28 @@ def search(
         context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
 
 
+def _records(
+    server: Server, query: str, name: str, *, user_id: str | None, top_k: int
+) -> Sequence[Mapping[str, Any]]:
+    """Search a type that the project declares, and return its records as other finds look."""
+    with types.naming(name):
+        records = server.ask(
+            lambda client: client.records(query, type=name, top_k=min(top_k, MAX_CUSTOM_TOP_K))
+        )
+    if user_id is not None:
+        raise WrongUsage(
+            f"--user-id: the records of {name} are searched for whoever asks",
+            hint=f"Leave it out, or list them: agentengine memory show --user-id {user_id} "
+            f"--type {name}",
+        )
+    return [
+        {**record, "source": record["type"], "similarity_score": record["score"]}
+        for record in records
+    ]
+
+
 async def _found(
-    server: Server, query: str, types: Sequence[str], *, user_id: str | None, top_k: int
+    server: Server, query: str, kinds: Sequence[str], *, user_id: str | None, top_k: int
 ) -> "list[FoundMemory]":
     """Search the types at once, and return the best of all."""
 
@@ -78,6 +105,6 @@ async def _found(
         return await client.search(query, type=kind, user_id=user_id, top_k=top_k)
 
     async with server.client(server.administrator) as client:
-        answers = await asyncio.gather(*(one(client, kind) for kind in types))
+        answers = await asyncio.gather(*(one(client, kind) for kind in kinds))
     found = [memory for answer in answers for memory in answer]
     return sorted(found, key=lambda memory: -(memory.get("similarity_score") or 0.0))[:top_k]

@@ -18,6 +18,7 @@ from memory_server.client.shapes import (
     Erased,
     Flushed,
     FoundMemory,
+    FoundRecord,
     InvokeAnswer,
     IssuedAccount,
     JobDocument,
@@ -158,6 +159,15 @@ class MemoryServerClient:
         path = f"{self._project}/memory/search"
         answer = await self._wire.call("POST", path, idempotent=True, json=body)
         return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
+
+    async def records(
+        self, query: str, *, type: str, top_k: int | None = None
+    ) -> Sequence[FoundRecord]:
+        """Return the caller's records of a type that the project declares, the best first."""
+        path = f"{self._project}/memory/types/{quote(type, safe='')}/retrieve"
+        body = {"query": query} | _query(top_k=top_k)
+        answer = await self._wire.call("POST", path, idempotent=True, json=body)
+        return cast(Sequence[FoundRecord], having(answer, "results")["results"])
 
     async def flush(
         self,

@@ -97,6 +97,20 @@ class FoundMemory(TypedDict):
     metadata: Mapping[str, Any]
 
 
+class FoundRecord(TypedDict):
+    """A record, of a type that the project declares, that a search found."""
+
+    id: str
+    type: str
+    content: str
+    tags: Mapping[str, Any]
+    contextual_metadata: Mapping[str, Any]
+    user_id: str | None
+    agent_id: str | None
+    score: float | None
+    """0 to 1, higher is better."""
+
+
 class Flushed(TypedDict):
     """What a flush promoted."""
 
