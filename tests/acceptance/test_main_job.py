@@ -123,6 +123,7 @@ def test_service_account_is_the_memory_identity(running: Shell) -> None:
         "kind": "service_account",
         "user_id": client_id,
         "overridden": True,
+        "delegated": False,
     }
     assert "user_id is ignored" in answer.err
 
