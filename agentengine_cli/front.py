@@ -33,23 +33,39 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     )
     try:
         return _guarded(arguments, context)
+    except ReaderGone:  # who has seen enough: no failure, not even under `pipefail`
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the exit
+        return ExitCode.OK
     finally:
         context.log.close()
 
 
 def _guarded(arguments: Sequence[str], context: CliContext) -> int:
-    """Run the command; nothing that goes wrong passes this line."""
+    """Run the command; nothing that goes wrong passes this line, but that nobody reads it."""
     try:
         code = _invoke(arguments, context)
         context.output.finish()
-    except ReaderGone:  # who has seen enough: no failure, not even under `pipefail`
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the exit
-        return ExitCode.OK
+    except ReaderGone:
+        raise
     except SystemExit as ended:
-        return _code(ended.code)
+        broken = ended.__context__
+        if not isinstance(broken, BrokenPipeError):
+            return _code(ended.code)
+        if _is_of_the_parser(broken):
+            raise ReaderGone from broken
+        return _ended(broken, context)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - no traceback for the user
         return _ended(error, context)
     return code if code != ExitCode.INTERRUPTED else _ended(KeyboardInterrupt(), context)
+
+
+def _is_of_the_parser(error: BrokenPipeError) -> bool:
+    """Tell whether nobody reads what the parser writes itself, which is help and versions.
+
+    It ends with 1 whichever pipe breaks, that of a connection too.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("typer.")
 
 
 def _ended(error: BaseException, context: CliContext) -> int:
@@ -58,6 +74,7 @@ def _ended(error: BaseException, context: CliContext) -> int:
         message = error.format_message()
         if message.startswith("Usage: "):
             context.output.result(message)
+            context.output.finish()
             return ExitCode.OK
         where = getattr(getattr(error, "ctx", None), "command_path", "agentengine")
         if where.startswith("agentengine secret "):

@@ -1,3 +1,4 @@
+import errno
 import os
 import subprocess
 import sys
@@ -190,15 +191,35 @@ def test_quiet_leaves_only_errors_on_stderr(cli: Cli, home: Path) -> None:
     assert cli("memory", "retry", "-q", "x").err.startswith("Error: ")
 
 
-def test_a_reader_who_leaves_early_is_no_failure_to_talk_about(home: Path) -> None:
+@pytest.mark.parametrize("flags", [(), ("-u",)])
+@pytest.mark.parametrize(
+    "words",
+    [("version", "--full"), ("--version",), ("--help",), ("memory", "--help"), (), ("dev",)],
+)
+def test_a_reader_who_leaves_early_is_no_failure_to_talk_about(
+    home: Path, flags: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-u", "-m", "agentengine_cli.main", "version", "--full"]
+    command = [sys.executable, *flags, "-m", "agentengine_cli.main", *words]
 
     ran = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)  # noqa: S603
     os.close(writing)
 
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_a_connection_that_breaks_is_told(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(installed: str | None) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr(version, "_everything", broken)
+
+    ran = cli("version", "--full")
+
+    assert (ran.code, "Broken pipe" in ran.err) == (1, True)
 
 
 def test_what_is_being_done_goes_on_when_nobody_listens_to_its_remarks(home: Path) -> None:
