@@ -23,6 +23,8 @@ class Progress:
         self._moved = moved
         self._began = time.monotonic()
         self.done = 0
+        self.more = ""
+        """What else there is to say of what was done, in brackets."""
 
     def advance(self, steps: int = 1) -> None:
         """Count steps that are done."""
@@ -38,7 +40,8 @@ class Progress:
         """Return what was done, in how much time and how fast."""
         seconds = self.seconds
         pace = f", {self.done / seconds:.0f}/s" if seconds > 0 and self.done else ""
-        return f"{self._description}: {self.done} of {self._total} in {seconds:.1f} s{pace}"
+        more = f" ({self.more})" if self.more else ""
+        return f"{self._description}: {self.done} of {self._total}{more} in {seconds:.1f} s{pace}"
 
 
 class _Told:

@@ -30,6 +30,12 @@ class Tally:
     stopped_by: Exception | None = None
     """What ended everything: the other turns would have met the same."""
 
+    def __str__(self) -> str:
+        """Say how many of the acknowledged turns are new, where the server tells."""
+        if self.skipped is None:
+            return ""
+        return f"{self.sent - self.skipped} new, {self.skipped} already there"
+
 
 async def send(
     file: TurnFile,

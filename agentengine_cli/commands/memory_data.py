@@ -104,14 +104,21 @@ def _import(
             )
 
     try:
-        with context.output.progress(plan.turns, "Imported") as progress:
-            run(work(progress))
+        with context.output.progress(plan.turns, "Sent") as progress:
+            try:
+                run(work(progress))
+            finally:
+                progress.more = str(tally)
     except KeyboardInterrupt as error:
         raise Interrupted(
-            f"Stopped after {tally.sent} of {plan.turns} turns", hint=AGAIN
+            f"Stopped after {tally.sent} of {plan.turns} turns{_in_brackets(tally)}", hint=AGAIN
         ) from error
     _report(context, _summary(plan, tally, time.monotonic() - began))
     _complain(turns, plan, tally)
+
+
+def _in_brackets(tally: Tally) -> str:
+    return f" ({tally})" if str(tally) else ""
 
 
 def _report(context: CliContext, summary: dict[str, Any]) -> None:

@@ -55,7 +55,9 @@ def test_a_second_run_writes_nothing_twice(
 
     assert (again.json["new"], again.json["skipped"]) == (0, 12)
     assert len(server.turns) == 12
-    assert cli("memory", "import", file).out.startswith("new: 0, already there: 12\n")
+    told = cli("memory", "import", file)
+    assert told.out.startswith("new: 0, already there: 12\n")
+    assert "Sent: 12 of 12 (0 new, 12 already there) in " in told.err
 
 
 def test_how_many_were_known_is_not_claimed_when_the_server_does_not_say(
@@ -265,7 +267,8 @@ def test_ctrl_c_says_how_far_it_came_and_running_again_completes_it(
     said = child.communicate(timeout=60)[1]
 
     assert child.returncode == 130
-    assert "of 400 turns\nHint: Run the same command again" in said
+    assert "of 400 turns (" in said
+    assert " new, 0 already there)\nHint: Run the same command again" in said
     assert 0 < len(server.turns) < 400
     assert cli("memory", "import", file).code == 0
     assert len(server.turns) == 400
