@@ -253,24 +253,35 @@ def test_a_hanging_agent_leaves_other_requests_alone(server: Server) -> None:
         assert server.said("hi") == "hello ana"
 
 
+DETACHED = """
+    import os, subprocess, sys, time
+
+    def answer(message):
+        apart = [sys.executable, '-c', 'import time; time.sleep(3600)']
+        started = subprocess.Popen(apart, start_new_session=True)
+        yield f'{os.getpid()} {started.pid}'
+        time.sleep(3600)
+    """
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_agent_ends_with_its_server(tmp_path: Path, number: signal.Signals) -> None:
-    source = (
-        "import os, time\ndef answer(message):\n    yield str(os.getpid())\n    time.sleep(3600)"
-    )
-    with serving(tmp_path, source) as running:
+def test_the_agent_and_what_it_started_end_with_the_server(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with serving(tmp_path, DETACHED) as running:
         path = "/api/v1/projects/local/workspaces/w/invokeStream"
         with running.client.stream(
             "POST", path, json={"message": "hi", "user_id": "ana"}
         ) as answer:
             line = next(line for line in answer.iter_lines() if line)
-            agent = psutil.Process(int(json.loads(line.removeprefix("data: "))["content"]))
+            told = json.loads(line.removeprefix("data: "))["content"].split()
+            processes = [psutil.Process(int(pid)) for pid in told]
             running.process.send_signal(number)
             running.process.wait(30)
 
-        gone, alive = psutil.wait_procs([agent], timeout=10)
+        gone, alive = psutil.wait_procs(processes, timeout=10)
 
-    assert (len(gone), alive) == (1, [])
+    assert (len(gone), alive) == (2, [])
 
 
 def test_changed_code_is_used_by_the_next_call(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ class AgentProcess:
 
     async def _how_it_ended(self) -> str:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
+            async with asyncio.timeout(_EXIT_SECONDS):  # its guard ends everything else first
                 await self._process.wait()
         code = self._process.returncode
         if code is None:
