@@ -57,6 +57,10 @@ class Login:
         """Tell whether another login to that place would take the place of this one."""
         return (self.base_url, self.project_id) == (base_url, project_id)
 
+    def is_meant(self, base_url: str | None, project_id: str | None) -> bool:
+        """Tell whether it is a login there; None: to any server, for any project."""
+        return base_url in {None, self.base_url} and project_id in {None, self.project_id}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginFile:
@@ -99,13 +103,13 @@ class LoginFile:
         others = [kept for kept in self.all() if not kept.is_for(login.base_url, login.project_id)]
         self._write([*others, login])
 
-    def forget(self, base_url: str | None = None) -> Sequence[Login]:
-        """Remove the logins to one server, or all; return the removed ones."""
+    def forget(self, ended: Sequence[Login]) -> None:
+        """Remove these logins, with whatever renewed their tokens meanwhile."""
+        gone = {(login.base_url, login.project_id) for login in ended}
         every = self.all()
-        gone = [login for login in every if base_url in {None, login.base_url}]
-        if gone:
-            self._write([login for login in every if login not in gone])
-        return gone
+        left = [login for login in every if (login.base_url, login.project_id) not in gone]
+        if len(left) < len(every):
+            self._write(left)
 
     def _write(self, logins: Sequence[Login]) -> None:
         document: dict[str, list[dict[str, Any]]] = {}

@@ -29,6 +29,10 @@ class NoCredentials(CliError):
     """Nothing was given to log in with, and nobody can be asked."""
 
 
+class SeveralLogins(CliError):
+    """One of several logins is meant, and it was not said which."""
+
+
 @app.command()
 def login(
     ctx: typer.Context,
@@ -130,25 +134,39 @@ def logout(
     ctx: typer.Context,
     base_url: Annotated[
         str | None,
-        typer.Option("--base-url", metavar="URL", help="Only this one.", callback=not_blank),
+        typer.Option("--base-url", metavar="URL", help="The server's.", callback=not_blank),
     ] = None,
+    project_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="The project's.", callback=not_blank)
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every login that is meant.")] = False,
 ) -> None:
-    """End every login, or the ones to one server, there and here.
+    """End the login there is, there and here; of several, the one that is named, or all.
 
-    agentengine auth logout
+    agentengine auth logout --base-url https://memory.example.com
     """
     context = current(ctx)
-    directory = user_directory(context.environ)
+    file = LoginFile(directory=user_directory(context.environ))
     only = normalized(base_url) if base_url else None
-    ended = [kept for kept in LoginFile(directory=directory).all() if only in {None, kept.base_url}]
-    if not ended:
-        context.output.note(f"You are not logged in{f' to {only}' if only else ''}")
+    meant = [kept for kept in file.all() if kept.is_meant(only, project_id)]
+    if not meant:
+        to = f" to {only}" if only else ""
+        context.output.note(f"You are not logged in{to}{_of_project(project_id)}")
         return
-    for kept in ended:
+    if len(meant) > 1 and not every:
+        raise SeveralLogins(
+            f"{len(meant)} logins could be meant; none was ended",
+            problems=[
+                f"{kept.id} at {kept.base_url}{_of_project(kept.project_id)}" for kept in meant
+            ],
+            hint="Name it by --base-url and --project-id, or end all of these: "
+            f"agentengine auth logout{f' --base-url {only}' if only else ''} --all",
+        )
+    for kept in meant:
         session.end(context, kept)
-    with directory.editing(directory.auth, SystemClock()):
-        LoginFile(directory=directory).forget(only)
-    for kept in ended:
+    with file.directory.editing(file.directory.auth, SystemClock()):
+        file.forget(meant)
+    for kept in meant:
         context.output.result(f"logged out: {kept.id} at {kept.base_url}")
 
 
@@ -295,10 +313,14 @@ def _directory(context: CliContext) -> dict[str, Any] | None:
     }
 
 
+def _of_project(project_id: str | None) -> str:
+    return f", project {project_id}" if project_id else ""
+
+
 def _line(login: dict[str, Any]) -> str:
     """Say who is logged in where, and for how long."""
     role = f", {login['role']}" if login["role"] else ""
-    project = f", project {login['project_id']}" if login["project_id"] else ""
+    project = _of_project(login["project_id"])
     ends = f", token until {login['expires_at']}" if login["expires_at"] else ""
     if login["expired"]:
         ends = ", renewed when used" if login["renewable"] else ", expired"

@@ -35,13 +35,23 @@ def test_a_login_for_another_project_is_not_shown_to_this_one(tmp_path: Path) ->
     assert keep(tmp_path, a_login()).find(URL, "q") is None
 
 
-def test_logins_to_one_server_are_forgotten_and_the_others_stay(tmp_path: Path) -> None:
-    file = keep(tmp_path, a_login(), a_login(base_url=OTHER))
+def test_what_is_forgotten_goes_though_it_was_renewed_and_the_others_stay(tmp_path: Path) -> None:
+    ended = a_login()
+    file = keep(tmp_path, ended, a_login(base_url=OTHER), a_login(access_token="renewed"))
 
-    gone = file.forget(URL)
+    file.forget([ended])
 
-    assert [login.base_url for login in gone] == [URL]
     assert [login.base_url for login in file.all()] == [OTHER]
+
+
+@pytest.mark.parametrize(
+    ("place", "is_meant"),
+    [((None, None), True), ((URL, "p"), True), ((URL, "q"), False), ((OTHER, None), False)],
+)
+def test_a_login_is_meant_by_its_server_and_project(
+    place: tuple[str | None, str | None], is_meant: bool
+) -> None:
+    assert a_login().is_meant(*place) is is_meant
 
 
 def test_a_damaged_file_is_told_without_what_it_holds(tmp_path: Path) -> None:

@@ -151,6 +151,27 @@ def test_only_the_named_server_is_logged_out_of(cli: Cli, home: Path) -> None:
     assert len(cli("auth", "status", "--json").json["auth"]["logins"]) == 1
 
 
+def test_of_several_logins_none_is_ended_unless_one_is_named(cli: Cli, home: Path) -> None:
+    keep(home, a_login(kind="owner"), a_login(kind="owner", project_id="q"))
+
+    refused = cli("auth", "logout", "--base-url", URL)
+    ended = cli("auth", "logout", "--project-id", "q")
+
+    assert refused.code == 1
+    assert f"  - ana at {URL}, project p\n  - ana at {URL}, project q\n" in refused.err
+    assert f"auth logout --base-url {URL} --all" in refused.err
+    assert (ended.code, ended.out) == (0, f"logged out: ana at {URL}\n")
+    [left] = cli("auth", "status", "--json").json["auth"]["logins"]
+    assert left["project_id"] == "p"
+
+
+def test_all_logins_are_ended_when_that_is_said(cli: Cli, home: Path) -> None:
+    keep(home, a_login(kind="owner"), a_login(base_url="http://127.0.0.1:1", kind="owner"))
+
+    assert cli("auth", "logout", "--all").out.count("logged out: ana at ") == 2
+    assert cli("auth", "status", "--json").json["auth"]["logins"] == []
+
+
 def test_a_login_over_plain_http_is_warned_about(cli: Cli, home: Path) -> None:
     ran = cli("auth", "login", "--base-url", "http://memory.example.com", "--username", "ana")
 
