@@ -63,21 +63,24 @@ def find(start: Path, *, repository_root: bool = False) -> Stack:
         return Stack(root=path.parent, project=path.parent, config=path)
     if not start.is_dir():
         raise NoProjectConfig(f"{start} does not exist", hint="Name a directory or a file")
-    directories = list(_upwards(start.resolve()))
-    if repository_root:
-        directories = directories[-1:]
-    return _from(directories)
+    return _from(_places(start, repository_root=repository_root))
 
 
-def find_existing(start: Path) -> Stack:
+def find_existing(start: Path, *, repository_root: bool = False) -> Stack:
     """Like `find`, but content with what earlier commands left when the file itself is gone."""
     try:
-        return find(start)
+        return find(start, repository_root=repository_root)
     except NoProjectConfig:
-        for directory in _upwards(start.resolve()):
+        for directory in _places(start, repository_root=repository_root):
             if (directory / STATE_NAME / "stored.json").exists():
                 return Stack(root=directory, project=directory, config=None)
         raise
+
+
+def _places(start: Path, *, repository_root: bool) -> list[Path]:
+    """Return the directories to look in, the nearest first."""
+    directories = list(_upwards(start.resolve()))
+    return directories[-1:] if repository_root else directories
 
 
 def _from(directories: list[Path]) -> Stack:

@@ -106,12 +106,7 @@ def status(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = F
     agentengine dev status --json
     """
     output = current(ctx).output
-    plane = (
-        plane_of(ctx, stacks.find(current(ctx).start, repository_root=True))
-        if every
-        else (plane_here(ctx))
-    )
-    found = plane.status()
+    found = _meant(ctx, every=every).status()
     document = stack_document(found)
     if output.as_json:
         output.document(document)
@@ -134,6 +129,7 @@ def logs(
     list_services: Annotated[
         bool, typer.Option("--list-services", help="Name what has a log.")
     ] = False,
+    every: AllOption = False,
     since: SinceOption = None,
     until: UntilOption = None,
     tail: TailOption = 100,
@@ -151,21 +147,21 @@ def logs(
     known = (*SERVICES, AGENT)
     if service is not None and service not in known:
         raise WrongUsage(f"No service is named {service}", hint=f"One of: {', '.join(known)}")
-    plane = plane_here(ctx)
+    plane = _meant(ctx, every=every)
     only_agent = service == AGENT
     chosen = line_filter(plane, grep=grep, since=since, until=until, only_agent=only_agent)
     show_log(ctx, plane, chosen, tail=tail, follow=follow and until is None)
 
 
 @app.command()
-def stop(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def stop(ctx: typer.Context, every: AllOption = False, as_json: JsonOption = False) -> None:
     """Stop the memory server; everything it stored stays.
 
     agentengine dev stop
     """
     output = current(ctx).output
     with output.status("Memory: stopping"):
-        was_running = plane_here(ctx).stop()
+        was_running = _meant(ctx, every=every).stop()
     if output.as_json:
         output.document({"stopped": was_running})
     else:
@@ -185,13 +181,18 @@ def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = False) -> None:
+def clean(
+    ctx: typer.Context,
+    every: AllOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
     """Stop the memory server and delete its store: every memory is lost for good.
 
     agentengine dev clean --yes
     """
     output = current(ctx).output
-    plane = plane_here(ctx)
+    plane = _meant(ctx, every=every)
     going = plane.state.removable()
     if not going:
         _show_deleted(output, ())
@@ -202,6 +203,13 @@ def clean(ctx: typer.Context, yes: YesOption = False, as_json: JsonOption = Fals
     output.note("The stored configuration, the port, the secrets and any MongoDB database stay.")
     output.confirm("Delete all of it?", yes=yes)
     _show_deleted(output, plane.clean())
+
+
+def _meant(ctx: typer.Context, *, every: bool) -> ControlPlane:
+    """Return the control plane of the nearest stack, or of the one at the repository's root."""
+    if not every:
+        return plane_here(ctx)
+    return plane_of(ctx, stacks.find_existing(current(ctx).start, repository_root=True))
 
 
 def _agent_of(plane: ControlPlane) -> AgentFile | None:

@@ -97,6 +97,14 @@ def test_state_is_still_found_when_the_configuration_was_deleted(tmp_path: Path)
     assert find_existing(root / "src") == Stack(root=root, project=root, config=None)
 
 
+def test_all_finds_the_state_of_the_root_though_its_configuration_is_gone(tmp_path: Path) -> None:
+    root = tree(tmp_path, {".agentengine/stored.json": "{}", f"a/{CONFIG}": PLAIN})
+
+    found = find_existing(root / "a", repository_root=True)
+
+    assert found == Stack(root=root, project=root, config=None)
+
+
 def test_dotenv_beside_the_stack_is_preferred(tmp_path: Path) -> None:
     root = tree(tmp_path, {CONFIG: PLAIN, ".env": "", "a/agent.yaml": ""})
     assert find(root / "a").dotenv == root / ".env"

@@ -51,6 +51,26 @@ def test_stop_without_a_server_is_no_failure(cli: Cli, project: Path) -> None:
     assert not (project / ".agentengine").exists()
 
 
+@pytest.mark.parametrize(
+    "command", [("logs", "--no-follow"), ("clean", "--yes"), ("stop",), ("status",)]
+)
+def test_all_means_the_stack_at_the_root_of_the_repository(
+    cli: Cli, logged: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logged.parents[2] / ".git").mkdir()
+    inner = logged.parents[2] / "inner"
+    inner.mkdir()
+    (inner / "project-config.yaml").write_text("memory_only: true\nmemory: {}\n")
+    monkeypatch.chdir(inner)
+
+    here, there = cli("dev", *command), cli("dev", *command, "--all")
+
+    assert there.code == 0
+    assert ("one\n" in there.out) == (command[0] == "logs")
+    assert logged.exists() == (command[0] != "clean")
+    assert here.out in {"", "nothing to delete\n", "nothing runs\n"} or command == ("status",)
+
+
 def test_up_without_keys_names_both_ways_out(cli: Cli, project: Path) -> None:
     ran = cli("dev", "up")
 
