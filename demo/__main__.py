@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -140,9 +140,9 @@ def _run(
     *arguments: str, cwd: Path, show: bool = True, extra: Mapping[str, str] | None = None
 ) -> str:
     """Run one command of the real command line, show it as typed, and return what it answered."""
-    shown = " ".join(f'"{word}"' if " " in word else word for word in arguments)
+    shown = _as_typed(arguments, extra or {})
     if show:
-        CONSOLE.print(f"\n[bold]$ agentengine {escape(shown)}[/]")
+        CONSOLE.print(f"\n[bold]$ {escape(shown)}[/]")
     done = subprocess.run(  # noqa: S603 - our own command line
         [*CLI, *arguments],
         cwd=cwd,
@@ -157,8 +157,15 @@ def _run(
         for line in (done.stdout + (done.stderr or "")).splitlines():
             CONSOLE.print(f"  {escape(line)}")
     if done.returncode:
-        raise SystemExit(f"agentengine {shown} ended with {done.returncode}")
+        raise SystemExit(f"{shown} ended with {done.returncode}")
     return done.stdout
+
+
+def _as_typed(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return a command as one would type it; of its variables the names alone."""
+    variables = [f"{name}=..." for name in environment]
+    words = [f'"{word}"' if " " in word else word for word in arguments]
+    return " ".join([*variables, "agentengine", *words])
 
 
 def _first_line(text: str) -> str:
