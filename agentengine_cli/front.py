@@ -5,9 +5,11 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import typer
+import typer.main
 
 from agentengine_cli import groups
 from agentengine_cli.commands import completion
@@ -95,10 +97,16 @@ def _invoke(arguments: Sequence[str], context: CliContext) -> int:
     if completion.VARIABLE in context.environ:
         asked = groups.build(completing=True)
         completion.answered(context.environ, lambda: asked([], prog_name="agentengine"))
-    returned: Any = app(
+    returned: Any = _parser()(
         list(arguments), obj=context, prog_name="agentengine", standalone_mode=False
     )
     return _code(returned)
+
+
+@cache
+def _parser() -> Any:
+    """Return the parser of every command: made once a process, because it takes its time."""
+    return typer.main.get_command(app)
 
 
 def _code(given: Any) -> int:
