@@ -13,7 +13,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.control.plan import ApplyRequest
-from agentengine_cli.control.report import told
+from agentengine_cli.control.report import lines_of_parts, seconds_of
 from agentengine_cli.errors import CliError
 from agentengine_cli.progress import Status
 from agentengine_cli.remote_readiness import UNKNOWN, own_project, readiness
@@ -176,9 +176,7 @@ class RemoteConfig:
             yield f"version: {shown['version']}"
         if shown["config"]:
             yield f"config: {_config(shown['config'])}"
-        for name in ("embedding", "extraction", "store", "search", "worker", "jobs"):
-            if text := told(shown[name]):
-                yield f"{name}: {text}"
+        yield from lines_of_parts(shown, shown["worker"], shown["jobs"], options=self._same_target)
 
     def _show_applied(
         self, applied: "Applied", runtime: "RuntimeDocument", *, dry_run: bool
@@ -329,10 +327,10 @@ def _placed(entry: Mapping[str, Any], loaded: ProjectConfig) -> str:
 def _config(config: Mapping[str, Any]) -> str:
     """Say which configuration is stored and which one runs, with the times."""
     stored, running = config["stored"], config["applied"] or {}
-    since = f"running {running.get('at') or 'since an unknown time'}"
+    since = f"running {seconds_of(running.get('at')) or 'since an unknown time'}"
     if stored is None:
         return f"none stored over HTTP ({since}, {running.get('source', 'unknown')})"
-    times = f"stored {stored.get('at') or 'at an unknown time'}, {since}"
+    times = f"stored {seconds_of(stored.get('at')) or 'at an unknown time'}, {since}"
     if config["pending"]:
         return f"pending ({times}); agentengine memory apply"
     return f"applied ({times})"

@@ -1,6 +1,7 @@
 """A status as a document for programs and as lines for people."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from agentengine_cli.control.state import ServerRecord
@@ -8,6 +9,7 @@ from agentengine_cli.control.status import ConfigMark, State, Status
 
 PROJECT = "local"
 KIBI = 1024
+WORK = ("queued", "running", "failed")
 
 
 def status_document(status: Status) -> dict[str, Any]:
@@ -52,31 +54,58 @@ def status_lines(status: Status) -> Iterator[str]:
     if version := status.body.get("version"):
         yield f"version: {version}"
     yield f"config: {_config(status)}"
+    yield from lines_of_parts(status.body, status.body.get("background"), status.jobs)
+
+
+def lines_of_parts(
+    parts: Mapping[str, Any], worker: object, jobs: Mapping[str, Any] | None, *, options: str = ""
+) -> Iterator[str]:
+    """Yield a line for each part a server tells of, wherever it runs.
+
+    `options` are what the next command needs to mean the same server.
+    """
     for name in ("embedding", "extraction", "store", "search"):
-        if text := told(status.body.get(name)):
+        if text := _told(parts.get(name)):
             yield f"{name}: {text}"
-    if status.jobs is not None:
-        yield f"jobs: {_work(status.jobs)}"
+    if text := _told(worker):
+        yield f"worker: {text}"
+    if jobs:
+        yield f"jobs: {_work(jobs, options)}"
+
+
+def seconds_of(moment: str | None) -> str | None:
+    """Return a moment to the second, in UTC, as people read it; what is none as it is."""
+    if moment is None:
+        return None
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    if parsed.tzinfo is None:
+        return moment
+    return parsed.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _past(record: ServerRecord) -> str:
-    end = f"ended {record.stopped_at}" if record.stopped_at else "end time unknown"
-    return f"last run: started {record.started_at}, {end}"
+    end = f"ended {seconds_of(record.stopped_at)}" if record.stopped_at else "end time unknown"
+    return f"last run: started {seconds_of(record.started_at)}, {end}"
 
 
 def _config(status: Status) -> str:
     """Say which configuration is stored and which one runs, with the times."""
     if status.stored is None and status.applied is None:
         return "none stored (agentengine memory configure)"
-    stored = status.stored.at if status.stored else "nothing"
-    applied = f"{status.applied.at or 'at an unknown time'}" if status.applied else "never"
+    stored = seconds_of(status.stored.at) if status.stored else "nothing"
+    applied = "never"
+    if status.applied:
+        applied = seconds_of(status.applied.at) or "at an unknown time"
     verb = "running" if status.state.is_running else "applied"
     if status.pending:
         return f"pending (stored {stored}, {verb} {applied}); agentengine memory apply"
     return f"applied (stored {stored}, {verb} {applied})"
 
 
-def told(part: object) -> str:
+def _told(part: object) -> str:
     """Write a part of the readiness document in one line."""
     if not isinstance(part, dict):
         return str(part) if part else ""
@@ -107,6 +136,7 @@ def _size(count: float) -> str:
     return f"{count:.1f} GiB"
 
 
-def _work(jobs: Mapping[str, int]) -> str:
-    told = ", ".join(f"{count} {state}" for state, count in jobs.items())
-    return f"{told}; agentengine memory jobs --failed" if jobs.get("failed") else told
+def _work(jobs: Mapping[str, Any], options: str) -> str:
+    """Return how much work there is; what is done is no work any more."""
+    told = ", ".join(f"{jobs[state]} {state}" for state in WORK if jobs.get(state) is not None)
+    return f"{told}; agentengine memory jobs --failed{options}" if jobs.get("failed") else told

@@ -1,4 +1,5 @@
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,11 @@ def test_what_only_the_servers_own_machine_can_do_is_refused(
 
 
 def test_status_begins_with_the_state(cli: Cli, remote: Remote, operator: Person) -> None:
-    assert cli("memory", "status", *remote.project()).out.startswith("state: ready\n")
+    told = cli("memory", "status", *remote.project()).out
+
+    assert told.startswith("state: ready\n")
+    assert re.search(r"^jobs: \d+ queued, \d+ running, \d+ failed$", told, re.MULTILINE)
+    assert re.search(r"running \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\b", told)
     assert cli("status", *remote.project()).out.startswith("project: local\nmemory state: ready\n")
 
 

@@ -2,7 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from agentengine_cli.control.report import status_document, status_lines
+from agentengine_cli.control.report import (
+    lines_of_parts,
+    seconds_of,
+    status_document,
+    status_lines,
+)
 from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.control.status import ConfigMark, State, Status
 
@@ -66,6 +71,43 @@ def test_lists_sizes_and_answers_are_written_for_people() -> None:
         "store: size=3.0 MiB",
         "search: vectors=0, vector_memory=12 B",
     ]
+
+
+def test_a_server_elsewhere_is_told_of_as_one_here() -> None:
+    search = {"documents": 0, "vectors": 0, "vector_memory_bytes": 4608}
+    worker = {"state": "running", "problem": None}
+    counts = {"queued": 0, "running": 0, "failed": 0}
+    here = replace(READY, body={"search": search, "background": worker}, jobs=counts)
+    there = {"search": search, "worker": worker, "jobs": counts | {"done": 7}}
+
+    lines = list(status_lines(here))[-3:]
+
+    assert lines == list(lines_of_parts(there, there["worker"], there["jobs"]))
+    assert lines == [
+        "search: documents=0, vectors=0, vector_memory=4.5 KiB",
+        "worker: state=running",
+        "jobs: 0 queued, 0 running, 0 failed",
+    ]
+
+
+def test_the_failed_jobs_of_a_server_elsewhere_are_shown_by_its_options() -> None:
+    [line] = lines_of_parts({}, None, {"queued": 0, "failed": 1}, options=" --context desk")
+
+    assert line == "jobs: 0 queued, 1 failed; agentengine memory jobs --failed --context desk"
+
+
+@pytest.mark.parametrize(
+    ("moment", "shown"),
+    [
+        ("2026-05-04T03:02:01.123456+00:00", "2026-05-04T03:02:01+00:00"),
+        ("2026-05-04T05:02:01+02:00", "2026-05-04T03:02:01+00:00"),
+        ("2026-05-04T03:02:01Z", "2026-05-04T03:02:01+00:00"),
+        ("11:00", "11:00"),
+        (None, None),
+    ],
+)
+def test_moments_are_told_to_the_second(moment: str | None, shown: str | None) -> None:
+    assert seconds_of(moment) == shown
 
 
 @pytest.mark.parametrize(
