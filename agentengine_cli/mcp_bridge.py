@@ -27,6 +27,7 @@ from mcp_types import (
 
 from agentengine_cli.errors import ExitCode, explain
 from agentengine_cli.filelog import logger
+from agentengine_cli.mcp_input import Messages
 from memory_server.client import ServerUnreachable
 from memory_server.client.tools import ProtocolError
 
@@ -48,16 +49,23 @@ class Bridge:
     defaults: Mapping[str, str]
     """Arguments of a call that leaves them out."""
     version: str
+    warn: Callable[[str], None]
+    """Tells whoever started it, not the client."""
     _client: "MemoryServerClient | None" = field(default=None)
 
     async def run(self) -> None:
-        """Serve until standard input ends; raises at once if the server cannot be used."""
+        """Serve until standard input ends; raises at once if the server cannot be used.
+
+        Raises `NoMessage` if nothing came that a client would send.
+        """
         try:
             await self.tools()
             server = self._server()
             _end_on_interrupt()
             async with stdio_server() as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+                messages = Messages(incoming, self.warn)
+                await server.run(messages, outgoing, server.create_initialization_options())
+            messages.check()
         finally:
             await self._forget()
 

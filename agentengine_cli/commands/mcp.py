@@ -67,4 +67,10 @@ def mcp(
 
     given = {"user_id": user_id, "session_id": session}
     defaults = {name: value for name, value in given.items() if value is not None}
-    run(Bridge(connect=connect, defaults=defaults, version=installed() or "unknown").run())
+    bridge = Bridge(
+        connect=connect,
+        defaults=defaults,
+        version=installed() or "unknown",
+        warn=context.output.warning,
+    )
+    run(bridge.run())

@@ -147,8 +147,28 @@ def test_without_a_server_the_command_ends_and_says_what_to_run(project: Shell) 
 def test_nothing_but_the_protocol_is_on_standard_output(running: Shell) -> None:
     answer = running.run("mcp", "-vv", stdin="not a message\n")
 
-    assert answer.code == 0
     assert all(line.startswith('{"jsonrpc"') for line in answer.out.splitlines())
+
+
+def test_what_no_client_would_send_is_told_and_fails(running: Shell) -> None:
+    answer = running.run("mcp", stdin="\nnot a message\n" * 9)
+
+    assert answer.code == 1
+    assert answer.err.count("Warning: a line of standard input is no JSON-RPC message") == 3
+    assert "Error: Standard input held no message" in answer.err
+
+
+def test_a_line_that_is_no_message_does_not_end_the_others(running: Shell) -> None:
+    ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+
+    answer = running.run("mcp", stdin=f"{{\n\n{ping}\n")
+
+    assert (answer.code, json.loads(answer.out)["id"]) == (0, 1)
+    assert answer.err.count("is passed over") == 1
+
+
+def test_nothing_at_all_is_no_failure(running: Shell) -> None:
+    assert running.run("mcp", stdin="\n").code == 0
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["memory", "status", "--json"]])
