@@ -180,6 +180,17 @@ def test_turns_are_recorded_and_handed_to_the_next_call(server: Server) -> None:
     ]
 
 
+def test_turns_that_an_agent_was_handed_are_counted_as_recalled(server: Server) -> None:
+    server.said("hi", user="gil", session_id="g1")
+
+    path = "/api/v1/projects/local/workspaces/w/invoke"
+    body = {"message": "hi", "user_id": "gil", "session_id": "g2"}
+    context = server.client.post(path, json=body).json()["context"]
+
+    assert context["memory_counts"] == {"stm": 2}
+    assert context["token_count"] > 0
+
+
 def test_a_crash_in_a_stream_is_a_frame_and_the_next_call_works(server: Server) -> None:
     path = "/api/v1/projects/local/workspaces/w/invokeStream"
     with server.client.stream("POST", path, json={"message": "die", "user_id": "ana"}) as answer:
