@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from agentengine_cli.errors import CliError
 from agentengine_cli.memory_text import HEADINGS
-from memory_server.domain.custom_type import NOT_ENABLED
 from memory_server.errors import InvalidRequest, UnknownCustomType
 
 HELP = "semantic, episodic, taxonomic, procedural, or one of your own."
 _REFUSED = "type:"
 """How a server begins what it says of a type's name."""
+NOT_ENABLED = "custom_memory_types is not enabled"
+"""What a server says that serves no types of one's own."""
 
 
 class UnknownType(CliError):

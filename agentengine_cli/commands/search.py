@@ -20,12 +20,13 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import current, run
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
-from memory_server.domain.limits import MAX_CUSTOM_TOP_K
 
 if TYPE_CHECKING:
     from memory_server.client import FoundMemory, MemoryServerClient
 
 MOST = 200
+MOST_RECORDS = 100
+"""Of a type of one's own; a server refuses more."""
 
 
 def search(
@@ -82,7 +83,7 @@ def _records(
     """Search a type that the project declares, and return its records as other finds look."""
     with types.naming(name):
         records = server.ask(
-            lambda client: client.records(query, type=name, top_k=min(top_k, MAX_CUSTOM_TOP_K))
+            lambda client: client.records(query, type=name, top_k=min(top_k, MOST_RECORDS))
         )
     if user_id is not None:
         raise WrongUsage(

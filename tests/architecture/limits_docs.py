@@ -36,7 +36,7 @@ One parser judges every body, so that every route answers the same:
 | half of a surrogate pair, as `\\ud800` | 422 |
 | the same key twice in one object | the last one counts |
 | a byte order mark, another encoding than UTF-8, comments, trailing commas | 422 |
-"""
+"""  # noqa: E501 - rows of a table
 
 FAIRNESS = """
 ## Shares

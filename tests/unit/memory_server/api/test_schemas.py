@@ -182,7 +182,9 @@ def test_a_whole_number_may_be_written_as_a_fraction() -> None:
     assert SearchBody.model_validate({"query": "x", "top_k": 5.0}).top_k == 5
 
 
-@pytest.mark.parametrize("moment", [0, 1767225600.5, "1767225600", "2026-01-01", "2026-01-01T00:00"])
+@pytest.mark.parametrize(
+    "moment", [0, 1767225600.5, "1767225600", "2026-01-01", "2026-01-01T00:00"]
+)
 def test_only_a_moment_with_its_offset_is_a_moment(moment: object) -> None:
     with pytest.raises(ValidationError):
         SearchBody.model_validate({"query": "x", "as_of": moment})
