@@ -31,6 +31,14 @@ class SqliteJobs(Jobs):
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def end_leases(self, now: datetime) -> None:
+        """End every lease: for a process that has just become the only one on the file.
+
+        Whoever held one is gone, and its work would wait for nobody.
+        """
+        values = {"now": to_micros(now)}
+        await self._database.write(lambda db: db.execute(SQL["end_leases"], values))
+
     async def enqueue(self, jobs: Sequence[Job]) -> int:
         return await self._database.write(lambda db: enqueue(db, jobs))
 

@@ -50,6 +50,11 @@ UPDATE jobs SET lease_until = :lease_until
 WHERE project_id = :project_id AND id = :id AND state = 'running'
     AND lease_owner = :lease_owner AND attempts = :attempts;
 
+-- name: end_leases
+-- Let what a process before us was working on be claimed at once.
+UPDATE jobs SET lease_until = :now
+WHERE state = 'running' AND lease_until > :now;
+
 -- name: save_progress
 -- Keep the progress of a job that is still the worker's.
 UPDATE jobs SET progress = :progress

@@ -43,6 +43,7 @@ class SqliteStore(Store):
         vector_memory_bytes: int = VECTOR_MEMORY_BYTES,
     ) -> None:
         """Prepare the store; `vector_memory_bytes` bounds what the index keeps in memory."""
+        self._clock = clock
         self._database = Database(path, migrations())
         self._turns = SqliteTurns(self._database)
         self._snapshots = SqliteSnapshots(self._database)
@@ -88,6 +89,7 @@ class SqliteStore(Store):
 
     async def open(self) -> None:
         await self._database.open()
+        await self._jobs.end_leases(self._clock.now())
 
     async def close(self) -> None:
         await self._database.close()

@@ -6,11 +6,14 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_server.domain.chunk import Source
+from memory_server.domain.job import JobKind
 from memory_server.errors import (
     SchemaTooNew,
     StorageCorrupt,
@@ -20,7 +23,7 @@ from memory_server.errors import (
 from memory_server.ports.search import Selection
 from memory_server.storage.sqlite import SqliteStore
 from tests.clock import ManualClock
-from tests.factories import PROJECT, SESSION, SPACE, a_scope, a_turn, a_vector
+from tests.factories import PROJECT, SESSION, SPACE, a_job, a_scope, a_turn, a_vector
 
 WRITER = "tests.integration.storage.crash_writer"
 ROOT = Path(__file__).parents[3]
@@ -125,6 +128,26 @@ async def test_a_closed_store_can_be_opened_by_another_server(
     other = SqliteStore(path, clock=clock)
     await other.open()
     await other.close()
+
+
+async def test_work_of_a_process_that_is_gone_waits_for_no_lease_to_end(
+    path: Path, clock: ManualClock
+) -> None:
+    now, later = clock.now(), clock.now() + timedelta(hours=1)
+    claim: dict[str, Any] = {"kinds": [JobKind.EXTRACT], "now": now, "lease_until": later}
+    before, after = SqliteStore(path, clock=clock), SqliteStore(path, clock=clock)
+    await before.open()
+    await before.jobs.enqueue([a_job(due_at=now)])
+    assert await before.jobs.claim(worker="w1", **claim) is not None
+    assert await before.jobs.claim(worker="w2", **claim) is None
+    await before.close()
+
+    await after.open()
+    claimed = await after.jobs.claim(worker="w2", **claim)
+    await after.close()
+
+    assert claimed is not None
+    assert (claimed.lease_owner, claimed.attempts) == ("w2", 2)
 
 
 async def test_the_files_are_for_their_owner_alone(path: Path, store: SqliteStore) -> None:
