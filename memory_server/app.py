@@ -43,6 +43,7 @@ def create_app(
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await application.store.open()
+        await application.store.take_over()
         deployment.begin()
         try:
             yield

@@ -76,6 +76,15 @@ class Store(Protocol):
         ...
 
     @abstractmethod
+    async def take_over(self) -> None:
+        """Let the work that a process before this one had begun be claimed at once.
+
+        For a process that starts, once the store is open. Does nothing where other servers may
+        be at work on the same store: there the leases of those that are gone run out.
+        """
+        ...
+
+    @abstractmethod
     async def close(self) -> None:
         """Finish what was begun and let the database go."""
         ...

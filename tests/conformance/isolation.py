@@ -268,6 +268,7 @@ NOT_SCOPED = {
     "Accounts.touch": "asked after the account was found",
     "SearchIndex.describe": "sizes of the whole index",
     "Store.open": "no data",
+    "Store.take_over": "workers serve all projects",
     "Store.close": "no data",
     "Store.ping": "no data",
     "Store.describe": "sizes of the whole store",

@@ -32,10 +32,7 @@ class SqliteJobs(Jobs):
         self._database = database
 
     async def end_leases(self, now: datetime) -> None:
-        """End every lease: for a process that has just become the only one on the file.
-
-        Whoever held one is gone, and its work would wait for nobody.
-        """
+        """End every lease: only one process can have the file, so whoever held one is gone."""
         values = {"now": to_micros(now)}
         await self._database.write(lambda db: db.execute(SQL["end_leases"], values))
 

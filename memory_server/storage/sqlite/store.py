@@ -89,6 +89,8 @@ class SqliteStore(Store):
 
     async def open(self) -> None:
         await self._database.open()
+
+    async def take_over(self) -> None:
         await self._jobs.end_leases(self._clock.now())
 
     async def close(self) -> None:

@@ -143,6 +143,7 @@ async def test_work_of_a_process_that_is_gone_waits_for_no_lease_to_end(
     await before.close()
 
     await after.open()
+    await after.take_over()
     claimed = await after.jobs.claim(worker="w2", **claim)
     await after.close()
 
