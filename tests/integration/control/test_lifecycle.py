@@ -1,3 +1,4 @@
+import contextlib
 import os
 import signal
 import socket
@@ -92,10 +93,13 @@ def test_interrupted_apply_leaves_a_server_that_status_knows(bench: Bench) -> No
     bench.configure("warning")
     with apply_in_another_process(bench) as command:
         assert command.stdout is not None
-        for line in command.stdout:
-            if line.startswith("blocked"):
-                command.send_signal(signal.SIGINT)
-        assert command.wait(timeout=60) == 130
+        assert any(line.startswith("blocked") for line in command.stdout)
+        # Python drops an interrupt that falls into a finalizer; who presses the keys does it again.
+        while command.poll() is None:
+            command.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                command.wait(timeout=10)
+        assert command.returncode == 130
 
     status = bench.plane().status()
     assert status.state is State.BLOCKED
