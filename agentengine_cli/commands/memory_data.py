@@ -289,8 +289,7 @@ def retry(
 async def _retry_all(client: "MemoryServerClient") -> Sequence[str]:
     found = await client.jobs(state="failed", limit=MANY_JOBS)
     ids = [job["id"] for job in found["jobs"]]
-    for job_id in ids:
-        await client.retry_job(job_id)
+    await client.retry_failed_jobs()
     return ids
 
 

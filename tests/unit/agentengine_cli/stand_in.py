@@ -108,6 +108,12 @@ class _Routes:
         counts = {s: sum(job["state"] == s for job in self.state.jobs) for s in states}
         return JSONResponse({"jobs": found, "counts": counts})
 
+    async def retry_failed(self, _: Request) -> Response:
+        failed = [job for job in self.state.jobs if job["state"] == "failed"]
+        for job in failed:
+            job["state"] = "queued"
+        return JSONResponse({"retried": len(failed)})
+
     async def retry(self, request: Request) -> Response:
         for job in self.state.jobs:
             if job["id"] == request.path_params["id"]:
@@ -243,6 +249,7 @@ def _app(state: StandIn) -> Starlette:
             routes.watched("/api/v1/admin/memories", routes.memories, "GET"),
             routes.watched("/api/v1/admin/flush", routes.flush, "POST"),
             routes.watched("/api/v1/admin/jobs", routes.jobs, "GET"),
+            routes.watched("/api/v1/admin/jobs/retry", routes.retry_failed, "POST"),
             routes.watched("/api/v1/admin/jobs/{id}/retry", routes.retry, "POST"),
             routes.watched("/api/v1/admin/scope", routes.erase, "DELETE"),
             routes.watched("/api/v1/admin/config", routes.config, "GET", "PUT"),
