@@ -9,6 +9,7 @@ pytest.register_assert_rewrite("tests.conformance")
 
 from agentengine_cli.control import process  # noqa: E402 asserts are rewritten first
 from memory_server.settings import SECRET_NAMES  # noqa: E402 asserts are rewritten first
+from tests import mongo  # noqa: E402 asserts are rewritten first
 from tests.clock import CountingIds, ManualClock  # noqa: E402 asserts are rewritten first
 
 _OURS = ("AGENTENGINE_", "MONGOMEM_")
@@ -28,6 +29,13 @@ def _collected() -> Iterator[None]:
     yield
     for child in process._children.values():
         child.poll()
+
+
+@pytest.fixture(scope="session")
+def mongodb() -> Iterator[str]:
+    """The address of a MongoDB deployment that all tests of the run share."""
+    with mongo.deployment() as uri:
+        yield uri
 
 
 @pytest.fixture

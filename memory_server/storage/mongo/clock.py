@@ -1,0 +1,35 @@
+"""The database's time: servers whose own clocks differ agree on it."""
+
+from datetime import datetime, timedelta
+
+from memory_server.ports.clock import Clock
+
+
+class DatabaseClock(Clock):
+    """The clock of this machine, put right by what the database said last.
+
+    Leases are compared by whichever server looks at them, so all must tell the same time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ahead = timedelta()
+
+    @property
+    def ahead(self) -> timedelta:
+        """How far the database is ahead of this machine; negative: behind."""
+        return self._ahead
+
+    def now(self) -> datetime:
+        return self._clock.now() + self._ahead
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+
+    def compare(self, *, asked: datetime, told: datetime, answered: datetime) -> None:
+        """Take over what the database told between two moments of this machine's own clock."""
+        self._ahead = told - (asked + (answered - asked) / 2)
+
+    def own(self) -> datetime:
+        """Return what this machine's own clock says."""
+        return self._clock.now()

@@ -1,0 +1,20 @@
+"""The collections of the database, by the names that other programs know them by."""
+
+from memory_server.domain.memory import MemoryType
+
+TURNS = "memory_turns"
+SESSIONS = "session_counters"
+SNAPSHOTS = "memory_snapshots"
+JOBS = "memory_jobs"
+PROJECTS = "projects"
+FORMER_PROJECTS = "former_projects"
+GATES = "project_gates"
+SCHEMA = "schema"
+
+MEMORIES: dict[MemoryType, str] = {
+    MemoryType.SEMANTIC: "memory_semantic",
+    MemoryType.EPISODIC: "memory_episodic",
+    MemoryType.TAXONOMIC: "memory_taxonomic",
+    MemoryType.PROCEDURAL: "memory_procedural",
+    MemoryType.CUSTOM: "memory_custom",
+}

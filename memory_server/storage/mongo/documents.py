@@ -1,0 +1,47 @@
+"""What documents are made of: identities, moments and vectors.
+
+Ids are unique in their project only, so a document's `_id` is both. Moments are microseconds since
+1970 in 64-bit integers: the database's own dates hold milliseconds.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bson.binary import Binary, BinaryVectorDtype
+
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+
+Document = dict[str, Any]
+
+
+def identity(project_id: str, document_id: str) -> Document:
+    """Return the `_id` of what has that id in that project. Its fields are always in this order."""
+    return {"project_id": project_id, "id": document_id}
+
+
+def space_key(space: EmbeddingSpace | str) -> str:
+    """Return the name of the field below `vectors` that holds the vectors of a space."""
+    name = space if isinstance(space, str) else space.name
+    return name.replace("%", "%25").replace(".", "%2E").replace("$", "%24")
+
+
+def space_of_key(key: str) -> str:
+    """Return the name of the space whose vectors a field holds."""
+    return key.replace("%24", "$").replace("%2E", ".").replace("%25", "%")
+
+
+def packed(vector: Vector) -> Binary:
+    """Return a vector as the database keeps it: its float32 numbers, nothing lost."""
+    return Binary.from_vector(vector.astype(np.float32).tolist(), BinaryVectorDtype.FLOAT32)
+
+
+def unpacked(stored: Binary) -> Vector:
+    """Return a vector as it was stored."""
+    return np.frombuffer(bytes(stored), dtype="<f4", offset=2).astype(np.float32)
+
+
+def vectors_of(document: Mapping[str, Any]) -> dict[str, Vector]:
+    """Return a document's vectors by the names of their spaces."""
+    stored = document.get("vectors") or {}
+    return {space_of_key(key): unpacked(data) for key, data in stored.items()}

@@ -1,0 +1,10 @@
+"""The MongoDB store keeps every promise of the ports, on a real server."""
+
+from memory_server.storage.mongo import MongoStore
+from tests.integration.storage.mongo_stores import OnMongo
+
+
+class TestOpening(OnMongo):
+    async def test_an_empty_database_is_made_ready(self, store: MongoStore) -> None:
+        assert (await store.describe())["kind"] == "mongodb"
+        await store.ping()

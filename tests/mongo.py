@@ -1,0 +1,112 @@
+"""A deployment that speaks MongoDB's protocol: one for the whole run, a database for each test.
+
+`MEMORY_TEST_MONGODB_URI` names a deployment to use; without it SecantusDB, a server from PyPI, is
+started on loopback. Nothing of the product knows it.
+"""
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pymongo
+import pytest
+from pymongo.errors import PyMongoError
+
+NAMED = "MEMORY_TEST_MONGODB_URI"
+START_SECONDS = 60
+
+
+class DatabaseProcess:
+    """A SecantusDB server over a directory, or over nothing that lasts."""
+
+    def __init__(self, storage: Path | None = None, *options: str, port: int = 0) -> None:
+        self._storage = storage
+        self._options = options
+        self.port = port or _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def uri(self) -> str:
+        """Where it listens."""
+        return f"mongodb://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and return once it answers."""
+        storage = ":memory:" if self._storage is None else str(self._storage)
+        command = [sys.executable, "-m", "secantus", "--host", "127.0.0.1"]
+        command += ["--port", str(self.port), "--storage-path", storage, "--log-level", "ERROR"]
+        if self._storage is not None:
+            command.append("--sync-on-commit")
+        self._process = subprocess.Popen([*command, *self._options])  # noqa: S603 our own words
+        _await_answer(self.uri, self._process)
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def pause(self) -> None:
+        """Let it answer nothing until it is resumed."""
+        psutil.Process(self._running().pid).suspend()
+
+    def resume(self) -> None:
+        """Let it answer again."""
+        psutil.Process(self._running().pid).resume()
+
+    def stop(self) -> None:
+        """End it in order."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+
+@contextmanager
+def deployment() -> Iterator[str]:
+    """Yield the address of a deployment; skip where there is none to be had."""
+    named = os.environ.get(NAMED)
+    if named:
+        yield named
+        return
+    if importlib.util.find_spec("secantus") is None:
+        pytest.skip(f"needs a MongoDB deployment: install secantusdb, or set {NAMED}")
+    process = DatabaseProcess()
+    process.start()
+    try:
+        yield process.uri
+    finally:
+        process.stop()
+
+
+def _await_answer(uri: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            with pymongo.MongoClient[dict[str, object]](
+                uri, serverSelectionTimeoutMS=500
+            ) as client:
+                client.admin.command("ping")
+                return
+        except PyMongoError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
