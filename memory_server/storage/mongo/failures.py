@@ -8,7 +8,6 @@ from pymongo.errors import PyMongoError
 
 from memory_server.errors import InvalidRequest, StorageUnavailable, TooLarge
 
-
 _TOO_LARGE = 10334
 """BSONObjectTooLarge."""
 
