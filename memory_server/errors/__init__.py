@@ -7,6 +7,8 @@
       . PublishingPath
     - IdentityMissing
     - InvalidSecret
+    - InvalidArchive
+      . ArchiveTooNew
   + NotFound
     - MemoryNotFound
     - SnapshotNotFound
@@ -39,6 +41,8 @@
     - ProviderKeyMissing
     - SecretNotServed
     - TooManySecrets
+    - VectorsOfAnotherSpace
+    - NoBackup
   + LimitExceeded
     - TooLarge
     - RateLimited
@@ -87,6 +91,12 @@ from memory_server.errors.agents import (
     ExecutionNotFound,
     NotSuspended,
     WrongAgentAnswer,
+)
+from memory_server.errors.archive import (
+    ArchiveTooNew,
+    InvalidArchive,
+    NoBackup,
+    VectorsOfAnotherSpace,
 )
 from memory_server.errors.deployment import (
     ApplyInProgress,
@@ -177,6 +187,7 @@ __all__ = [
     "AllSourcesFailed",
     "AlreadyPromoted",
     "ApplyInProgress",
+    "ArchiveTooNew",
     "BodyTooSlow",
     "Conflict",
     "DeadlineExceeded",
@@ -190,6 +201,7 @@ __all__ = [
     "IdentityRefused",
     "InputTooLong",
     "InvalidAnswer",
+    "InvalidArchive",
     "InvalidFilter",
     "InvalidProjectConfig",
     "InvalidRequest",
@@ -203,6 +215,7 @@ __all__ = [
     "MemberNotFound",
     "MemoryNotFound",
     "MemoryServerError",
+    "NoBackup",
     "NotAuthenticated",
     "NotFound",
     "NotSuspended",
@@ -236,6 +249,7 @@ __all__ = [
     "TooManySecrets",
     "UndeclaredPath",
     "UnknownCustomType",
+    "VectorsOfAnotherSpace",
     "VersionConflict",
     "WrongAgentAnswer",
     "WrongDimension",
