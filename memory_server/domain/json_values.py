@@ -5,8 +5,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memory_server.domain.limits import MAX_METADATA_DEPTH, MAX_METADATA_KEYS
+from memory_server.errors import InvalidRequest
 
 Level = list[Mapping[str, Any] | list[Any] | tuple[Any, ...]]
+
+
+def encode(value: Any) -> str:
+    """Return JSON text; raises `InvalidRequest` for what JSON cannot carry."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(
+            f"a value cannot be kept as JSON ({error}); use finite numbers, texts, lists, objects"
+        ) from error
 
 
 def check_storable(value: Any, *, max_bytes: int) -> None:

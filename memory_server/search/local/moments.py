@@ -40,6 +40,16 @@ def maybe_moment(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
+def moment_text(moment: datetime | None) -> str | None:
+    """Return a moment that keeps its offset as text."""
+    return None if moment is None else within_reach(moment).isoformat()
+
+
+def moment_of_text(text: str | None) -> datetime | None:
+    """Return the moment that `moment_text` wrote."""
+    return None if text is None else within_reach(datetime.fromisoformat(text))
+
+
 def micros_of_text(text: object) -> int | None:
     """Return what an ISO 8601 text means, or None: the SQL function `micros`."""
     moment = parse_date(text) if isinstance(text, str) else None

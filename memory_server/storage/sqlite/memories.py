@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
+from memory_server.domain.json_values import encode
 from memory_server.domain.memory import Memory
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
@@ -16,7 +17,6 @@ from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import settle
 from memory_server.storage.sqlite.memory_changes import SQL, Changes
 from memory_server.storage.sqlite.memory_rows import memory_of
-from memory_server.storage.sqlite.rows import encode
 
 _EQUALITIES = {
     "type": "type",

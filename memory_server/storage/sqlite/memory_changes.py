@@ -4,16 +4,15 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
-from memory_server.domain.memory import Memory, Record
+from memory_server.domain.memory import Memory
 from memory_server.errors import DuplicateMemory, MemoryNotFound, VersionConflict
 from memory_server.ports.memories import Add, Erase, MemoryOperation, Replace
 from memory_server.search.local import documents
-from memory_server.search.local.documents import Document, State
+from memory_server.search.local.entries import memory_entry
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import spaced
-from memory_server.storage.sqlite.memory_rows import memory_fields, memory_of, memory_values
+from memory_server.storage.sqlite.memory_rows import memory_of, memory_values
 
 SQL = load("memory_server.storage.sqlite", "memories.sql")
 
@@ -50,7 +49,7 @@ class Changes:
         root_id = memory.id if root is None else root["id"]
         connection.execute(SQL["insert"], values | {"root_id": root_id})
         hidden = root is not None and bool(root["deleted"])
-        documents.put(connection, _document(memory, hidden=hidden))
+        documents.put(connection, memory_entry(memory, hidden=hidden))
         self._set_vector(connection, memory.id, add.vector)
 
     def _replace(self, connection: sqlite3.Connection, replace: Replace) -> None:
@@ -62,7 +61,7 @@ class Changes:
             self._keep_former(connection, stored, replace.former_id, values)
         _check_identity(connection, memory, values)
         connection.execute(SQL["update"], values)
-        documents.put(connection, _document(memory))
+        documents.put(connection, memory_entry(memory))
         if replace.vector is None and replace.drop_vector:
             documents.drop_vectors(connection, self._project_id, memory.id)
         new_content = replace.former_id is not None
@@ -101,7 +100,7 @@ class Changes:
             "valid_to": new["valid_from"],
         }
         connection.execute(SQL["insert"], former)
-        documents.put(connection, _document(memory_of(former)))
+        documents.put(connection, memory_entry(memory_of(former)))
         documents.copy_vectors(connection, self._project_id, new["id"], to=former_id)
 
     def _follow(self, connection: sqlite3.Connection, memory: Memory, root_id: str) -> None:
@@ -111,7 +110,7 @@ class Changes:
         root = connection.execute(SQL["root"], where).fetchone()
         for row in connection.execute(SQL["versions"], where).fetchall():
             hidden = bool(root["deleted"])
-            documents.put(connection, _document(memory_of(row), hidden=hidden))
+            documents.put(connection, memory_entry(memory_of(row), hidden=hidden))
 
     def _root(self, connection: sqlite3.Connection, memory: Memory, history_of: str) -> sqlite3.Row:
         """Return the memory to whose history a new one belongs."""
@@ -156,27 +155,3 @@ def _check_identity(connection: sqlite3.Connection, memory: Memory, values: dict
         raise DuplicateMemory(
             f"memory {namesake['id']!r} is live under the same identity; replace it instead"
         )
-
-
-def _document(memory: Memory, *, hidden: bool = False) -> Document:
-    return Document(
-        id=memory.id,
-        project_id=memory.project_id,
-        source=Source(memory.type.value),
-        custom_type=memory.body.custom_type if isinstance(memory.body, Record) else None,
-        text=memory.body.index_text,
-        fields=memory_fields(memory),
-        user_id=memory.user_id,
-        agent_id=memory.agent_id,
-        session_id=memory.session_id,
-        visibility=memory.visibility,
-        state=_state(memory, hidden=hidden),
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-    )
-
-
-def _state(memory: Memory, *, hidden: bool) -> State:
-    if hidden or memory.deleted:
-        return State.HIDDEN
-    return State.LIVE if memory.is_latest else State.PAST

@@ -1,40 +1,28 @@
 """Rows of memories and the values they stand for."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from memory_server.domain.custom_type import tag_tree
-from memory_server.domain.memory import (
-    BODY_TYPES,
-    Body,
-    Claim,
-    Episode,
-    EventTime,
-    Evidence,
-    Memory,
-    MemoryType,
-    Procedure,
-    Record,
-    Term,
-)
+from memory_server.domain.json_values import encode
+from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Term
 from memory_server.domain.scope import Visibility
+from memory_server.search.local.entries import memory_fields
 from memory_server.search.local.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
+    moment_text,
     to_micros,
     within_reach,
 )
-from memory_server.storage.sqlite.rows import (
-    Row,
-    encode,
-    moment_of_text,
-    moment_text,
-    present,
+from memory_server.storage.memory_values import (
+    body_of,
+    body_values,
+    evidence_of,
+    evidence_values,
 )
+from memory_server.storage.sqlite.rows import Row
 
 
 def memory_values(memory: Memory) -> dict[str, Any]:
@@ -55,11 +43,11 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "claim_attribute": claim and claim.attribute,
         "claim_value": claim and claim.value,
         "claim_exclusive": claim and claim.exclusive,
-        "body": encode({one.name: getattr(memory.body, one.name) for one in fields(memory.body)}),
+        "body": encode(body_values(memory.body)),
         "fields": encode(memory_fields(memory)),
         "contextual_metadata": encode(memory.contextual_metadata),
         "event_time": _event_text(memory.event_time),
-        "evidence": encode([_evidence_document(one) for one in memory.evidence]),
+        "evidence": encode([evidence_values(one) for one in memory.evidence]),
         "created_at": to_micros(memory.created_at),
         "updated_at": to_micros(memory.updated_at),
         "valid_from": to_micros(memory.valid_from),
@@ -83,13 +71,13 @@ def memory_of(row: Row) -> Memory:
         agent_id=row["agent_id"],
         session_id=row["session_id"],
         visibility=Visibility(row["visibility"]),
-        body=_body(row),
+        body=body_of(MemoryType(row["type"]), json.loads(row["body"])),
         identity_key=row["identity_key"],
         claim=_claim(row),
         metadata=json.loads(row["fields"])["metadata"],
         contextual_metadata=json.loads(row["contextual_metadata"]),
         event_time=_event(row["event_time"]),
-        evidence=tuple(_evidence(one) for one in json.loads(row["evidence"])),
+        evidence=tuple(evidence_of(one) for one in json.loads(row["evidence"])),
         created_at=from_micros(row["created_at"]),
         updated_at=from_micros(row["updated_at"]),
         valid_from=from_micros(row["valid_from"]),
@@ -103,34 +91,6 @@ def memory_of(row: Row) -> Memory:
         deleted=bool(row["deleted"]),
         has_embedding=bool(row["has_embedding"]),
     )
-
-
-def memory_fields(memory: Memory) -> Mapping[str, Any]:
-    """Return what filters over memories may name."""
-    named = {
-        "agent_id": memory.agent_id,
-        "session_id": memory.session_id,
-        "domain": getattr(memory.body, "domain", None),
-        "tags": _tags(memory.body),
-    }
-    return {"metadata": memory.metadata, **present(named)}
-
-
-def _tags(body: Body) -> Any:
-    match body:
-        case Record():
-            return tag_tree(body.tags)
-        case Episode() | Procedure():
-            return body.tags
-    return None
-
-
-def _body(row: Row) -> Body:
-    document = json.loads(row["body"])
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in document.items()
-    }
-    return BODY_TYPES[MemoryType(row["type"])](**values)
 
 
 def _claim(row: Row) -> Claim | None:
@@ -158,26 +118,4 @@ def _event(text: str | None) -> EventTime | None:
         start=within_reach(datetime.fromisoformat(start)),
         end=within_reach(datetime.fromisoformat(end)),
         words=words,
-    )
-
-
-def _evidence_document(evidence: Evidence) -> Mapping[str, Any]:
-    return {
-        "snapshot_id": evidence.snapshot_id,
-        "session_id": evidence.session_id,
-        "turn_ids": evidence.turn_ids,
-        "extractor": evidence.extractor,
-        "learned_at": moment_text(evidence.learned_at),
-        "event_time": moment_text(evidence.event_time),
-    }
-
-
-def _evidence(document: Mapping[str, Any]) -> Evidence:
-    return Evidence(
-        snapshot_id=document["snapshot_id"],
-        session_id=document["session_id"],
-        turn_ids=tuple(document["turn_ids"]),
-        extractor=document["extractor"],
-        learned_at=within_reach(datetime.fromisoformat(document["learned_at"])),
-        event_time=moment_of_text(document["event_time"]),
     )

@@ -3,20 +3,20 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
 from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.json_values import encode
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role, Turn
-from memory_server.errors import InvalidRequest
 from memory_server.search.local.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
+    moment_of_text,
+    moment_text,
     to_micros,
-    within_reach,
 )
 
 Row = Mapping[str, Any] | sqlite3.Row
@@ -30,31 +30,6 @@ _TURN_DETAILS = (
     "tokens",
     "stop_reason",
 )
-
-
-def encode(value: Any) -> str:
-    """Return JSON text; raises `InvalidRequest` for what JSON cannot carry."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise InvalidRequest(
-            f"a value cannot be kept as JSON ({error}); use finite numbers, texts, lists, objects"
-        ) from error
-
-
-def present(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what has a value."""
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def moment_text(moment: datetime | None) -> str | None:
-    """Return a moment that keeps its offset as text."""
-    return None if moment is None else within_reach(moment).isoformat()
-
-
-def moment_of_text(text: str | None) -> datetime | None:
-    """Return the moment that `moment_text` wrote."""
-    return None if text is None else within_reach(datetime.fromisoformat(text))
 
 
 def turn_values(turn: NewTurn) -> dict[str, Any]:
@@ -94,16 +69,6 @@ def turn_of(row: Row) -> Turn:
         has_embedding=bool(row["has_embedding"]),
         **json.loads(row["details"]),
     )
-
-
-def turn_fields(turn: NewTurn) -> Mapping[str, Any]:
-    """Return what filters over turns may name."""
-    named = {
-        "agent_id": turn.agent_id,
-        "session_id": turn.session_id,
-        "role": turn.role.value,
-    }
-    return {"metadata": turn.metadata, **present(named)}
 
 
 def session_of(row: Row) -> SessionState:

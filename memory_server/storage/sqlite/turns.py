@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from memory_server.domain import words
-from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.turn import NewTurn, Turn
 from memory_server.ports.turns import Turns
 from memory_server.search.local import documents
-from memory_server.search.local.documents import Document
+from memory_server.search.local.entries import turn_entry
 from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import SpacedVector, spaced
 from memory_server.storage.sqlite.database import Database
-from memory_server.storage.sqlite.rows import turn_fields, turn_of, turn_values
+from memory_server.storage.sqlite.rows import turn_of, turn_values
 
 SQL = load("memory_server.storage.sqlite", "turns.sql")
 
@@ -90,7 +88,7 @@ def _append(connection: sqlite3.Connection, turn: NewTurn, vector: SpacedVector 
     (turn_seq,) = connection.execute(SQL["count"], values).fetchone()
     values |= {"turn_seq": turn_seq, "has_embedding": vector is not None}
     connection.execute(SQL["insert"], values)
-    documents.put(connection, _document(turn, turn_seq))
+    documents.put(connection, turn_entry(turn, turn_seq))
     if vector is not None:
         documents.set_vector(connection, turn.project_id, turn.id, vector)
     given = {field.name: getattr(turn, field.name) for field in fields(NewTurn)}
@@ -104,17 +102,3 @@ def _set_vectors(
         values = {"project_id": project_id, "id": turn_id}
         if connection.execute(SQL["has_vector"], values).rowcount:
             documents.set_vector(connection, project_id, turn_id, vector)
-
-
-def _document(turn: NewTurn, turn_seq: int) -> Document:
-    return Document(
-        id=turn.id,
-        project_id=turn.project_id,
-        source=Source.STM,
-        text=words.turn_text(turn),
-        fields=turn_fields(turn),
-        user_id=turn.user_id,
-        agent_id=turn.agent_id,
-        session_id=turn.session_id,
-        position=turn_seq,
-    )

@@ -1,0 +1,46 @@
+"""Parts of memories as values of JSON: what every store keeps of them."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from memory_server.domain.memory import BODY_TYPES, Body, Evidence, MemoryType
+from memory_server.search.local.moments import moment_of_text, moment_text, within_reach
+
+
+def body_values(body: Body) -> Mapping[str, Any]:
+    """Return the fields of a body."""
+    return {one.name: getattr(body, one.name) for one in fields(body)}
+
+
+def body_of(kind: MemoryType, values: Mapping[str, Any]) -> Body:
+    """Return the body that `body_values` took apart, read back from JSON."""
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return BODY_TYPES[kind](**given)
+
+
+def evidence_values(evidence: Evidence) -> Mapping[str, Any]:
+    """Return the fields of evidence."""
+    return {
+        "snapshot_id": evidence.snapshot_id,
+        "session_id": evidence.session_id,
+        "turn_ids": evidence.turn_ids,
+        "extractor": evidence.extractor,
+        "learned_at": moment_text(evidence.learned_at),
+        "event_time": moment_text(evidence.event_time),
+    }
+
+
+def evidence_of(values: Mapping[str, Any]) -> Evidence:
+    """Return the evidence that `evidence_values` took apart."""
+    return Evidence(
+        snapshot_id=values["snapshot_id"],
+        session_id=values["session_id"],
+        turn_ids=tuple(values["turn_ids"]),
+        extractor=values["extractor"],
+        learned_at=within_reach(datetime.fromisoformat(values["learned_at"])),
+        event_time=moment_of_text(values["event_time"]),
+    )
