@@ -1,5 +1,6 @@
 """Searching the local index: words by FTS5's BM25, vectors by an exact scan."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -125,8 +126,8 @@ def _ids(
 ) -> Mapping[int, str]:
     """Return the ids of these documents, of those only that the selection allows."""
     predicate = selected(selection)
-    predicate.among("rowid", rowids)
-    rows = connection.execute(predicate.fill(documents.SQL["ids"]), predicate.values)
+    values = predicate.values | {"found": json.dumps(list(rowids))}
+    rows = connection.execute(predicate.fill(documents.SQL["ids"]), values)
     return {row["rowid"]: row["id"] for row in rows}
 
 

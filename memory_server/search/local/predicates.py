@@ -37,7 +37,7 @@ class Predicate:
         wanted = "IS NULL" if value is None else f"= {self.bind(value)}"
         self.add(f"{self._table}.{column} {wanted}")
 
-    def among(self, column: str, values: Sequence[str] | Sequence[int]) -> None:
+    def among(self, column: str, values: Sequence[str]) -> None:
         """Demand that a column has one of these values."""
         listed = self.bind(json.dumps(values))
         self.add(f"{self._table}.{column} IN (SELECT value FROM json_each({listed}))")  # noqa: S608 bound

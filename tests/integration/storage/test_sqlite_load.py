@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.chunk import Source
 from memory_server.domain.job import JobKind
+from memory_server.domain.scope import Scope
 from memory_server.ports.memories import Add, Erase, MemoryQuery, Replace
+from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
 from memory_server.search.local import documents, vectors
-from memory_server.storage.sqlite import SqliteStore, jobs, snapshots
+from memory_server.search.local.predicates import Predicate, selected
+from memory_server.storage.sqlite import SqliteStore, jobs, memories, snapshots, turns
 from memory_server.storage.sqlite.snapshots import PORTION
 from tests.clock import START
 from tests.conformance.isolation import fill
@@ -114,6 +118,28 @@ class TestPolling(InFile):
         words = [detail.split() for detail in plan if detail.startswith("SCAN")]
         tables = {"j": "jobs", "t": "turns", "p": "partitions", "d": "documents"}
         assert not {tables.get(word[1], word[1]) for word in words} & LARGE, plan
+
+    @pytest.mark.parametrize("owner", [{}, {"user_id": "ana"}, {"userless": True}])
+    @pytest.mark.parametrize("read", ["memories", "turns", "documents"])
+    async def test_what_is_known_by_id_is_looked_up_by_id(
+        self, store: Store, read: str, owner: dict[str, Any]
+    ) -> None:
+        """Else all that the owner has is read to return a few."""
+        scope = Scope(project_id=PROJECT, **owner)
+        of_memories = Predicate("m")
+        of_memories.within(scope)
+        of_memories.among("id", ["one"])
+        found = selected(Selection(scope=scope, source=Source.SEMANTIC, limit=1))
+        statements = {
+            "memories": of_memories.fill(memories.SQL["get"]),
+            "turns": turns.SQL["get_many"],
+            "documents": found.fill(documents.SQL["ids"]),
+        }
+
+        plan = await plan_of(store, statements[read])
+
+        (step,) = [detail for detail in plan if detail.startswith("SEARCH")]
+        assert step.endswith((" AND id=?)", "(rowid=?)")), plan
 
     async def test_a_lookup_of_nobodys_uses_an_index(self, store: Store) -> None:
         statement = "SELECT * FROM memories AS m WHERE m.project_id = 'p' AND m.user_id IS NULL"
