@@ -7,9 +7,15 @@ SESSIONS = "session_counters"
 SNAPSHOTS = "memory_snapshots"
 JOBS = "memory_jobs"
 PROJECTS = "projects"
-FORMER_PROJECTS = "former_projects"
 GATES = "project_gates"
+ACCOUNTS = "service_accounts"
+MEMBERS = "members"
+LOGINS = "logins"
 SCHEMA = "schema"
+EXECUTIONS = "executions"
+ATTEMPTS = "attempts"
+SERVERS = "servers"
+DEPLOYMENT = "deployment"
 
 MEMORIES: dict[MemoryType, str] = {
     MemoryType.SEMANTIC: "memory_semantic",

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from bson.binary import Binary, BinaryVectorDtype
 
+from memory_server.domain.account import SecretHash
 from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.search.local.moments import from_micros, to_micros
 
 Document = dict[str, Any]
 
@@ -45,3 +47,21 @@ def vectors_of(document: Mapping[str, Any]) -> dict[str, Vector]:
     """Return a document's vectors by the names of their spaces."""
     stored = document.get("vectors") or {}
     return {space_of_key(key): unpacked(data) for key, data in stored.items()}
+
+
+def secret_document(secret: SecretHash) -> Document:
+    """Return the salted hash of a secret as it is stored."""
+    return {
+        "salt": secret.salt,
+        "digest": secret.digest,
+        "expires_at": to_micros(secret.expires_at),
+    }
+
+
+def secret_of(document: Mapping[str, Any]) -> SecretHash:
+    """Return the salted hash of a secret."""
+    return SecretHash(
+        salt=document["salt"],
+        digest=document["digest"],
+        expires_at=from_micros(document["expires_at"]),
+    )

@@ -44,7 +44,7 @@ async def enter(
         )
     except DuplicateKeyError as error:  # another transaction made the gate just now
         raise _made_meanwhile(error) from error
-    if to_micros(created_at) < gate.get("until", 0):
+    if gate and to_micros(created_at) < gate.get("until", 0):
         raise ProjectNotFound("the project was removed meanwhile; nothing was stored")
 
 

@@ -1,15 +1,18 @@
-"""The indexes of every collection, and how they come to be."""
+"""The indexes of every collection."""
 
 from collections.abc import Mapping, Sequence
 
 from pymongo import ASCENDING, IndexModel
-from pymongo.errors import OperationFailure
 
-from memory_server.storage.mongo.collections import SESSIONS, TURNS
-from memory_server.storage.mongo.database import Collection, MongoDatabase
-
-_UNDER_ANOTHER_NAME = 85
-"""IndexOptionsConflict: an index of these keys is there and has another name."""
+from memory_server.storage.mongo.collections import (
+    ACCOUNTS,
+    GATES,
+    LOGINS,
+    MEMBERS,
+    PROJECTS,
+    SESSIONS,
+    TURNS,
+)
 
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
     SESSIONS: [],
@@ -20,21 +23,20 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
             unique=True,
         ),
     ],
+    PROJECTS: [IndexModel([("name", ASCENDING)], name="projects_by_name", unique=True)],
+    GATES: [],
+    ACCOUNTS: [
+        IndexModel(
+            [("project_id", ASCENDING), ("name", ASCENDING)], name="accounts_by_name", unique=True
+        ),
+    ],
+    MEMBERS: [
+        IndexModel([("project_id", ASCENDING), ("created_at", ASCENDING)], name="of_project"),
+        IndexModel([("user_id", ASCENDING), ("project_id", ASCENDING)], name="of_user"),
+    ],
+    LOGINS: [
+        IndexModel([("member", ASCENDING), ("created_at", ASCENDING)], name="of_member"),
+        IndexModel([("project_id", ASCENDING)], name="of_project"),
+    ],
 }
 """By collection; a collection without any is listed too, for all are made at the start."""
-
-
-async def create_indexes(database: MongoDatabase) -> None:
-    """Make the collections and indexes that are missing; others may do the same at once."""
-    for name, models in INDEXES.items():
-        for model in models:
-            with database.translated():
-                await _create(database[name], model)
-
-
-async def _create(collection: Collection, model: IndexModel) -> None:
-    try:
-        await collection.create_indexes([model])
-    except OperationFailure as error:
-        if error.code != _UNDER_ANOTHER_NAME:
-            raise

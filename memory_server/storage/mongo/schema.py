@@ -1,29 +1,113 @@
-"""The version of the schema: forward only, and refused when it is newer than this program."""
+"""The version of the schema and its steps: forward only, refused when newer than this program.
 
-from memory_server.errors import SchemaTooNew
+Collections and indexes are made wherever one is missing, whatever the version. A step is for what
+is stored already; it must bear being taken twice, and by several servers at once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pymongo import IndexModel
+from pymongo.errors import CollectionInvalid, OperationFailure
+
+from memory_server.errors import SchemaTooNew, StorageError
 from memory_server.storage.mongo.collections import SCHEMA
-from memory_server.storage.mongo.database import MongoDatabase
-from memory_server.storage.mongo.indexes import create_indexes
+from memory_server.storage.mongo.database import Collection, MongoDatabase
+from memory_server.storage.mongo.indexes import INDEXES
 
-VERSION = 1
+Step = Callable[[MongoDatabase], Awaitable[None]]
+
+STEPS: Mapping[int, Step] = {}
+"""By the version that a step leads to; from 2 on, without gaps."""
+
+_EXISTS = 48
+"""NamespaceExists."""
+_CONFLICTS = (85, 86)
+"""IndexOptionsConflict, IndexKeySpecsConflict: an index of these keys or of this name is there."""
+_OPTIONS = ("unique", "sparse", "partialFilterExpression", "expireAfterSeconds", "collation")
 
 
-async def migrate(database: MongoDatabase) -> int:
+async def migrate(database: MongoDatabase, steps: Mapping[int, Step] = STEPS) -> int:
     """Bring the database up to date and return its version; several servers may do so at once.
 
     Raises `SchemaTooNew` for a database that a newer program has written.
     """
-    with database.translated():
-        stored = await database[SCHEMA].find_one({"_id": "schema"})
-    version = 0 if stored is None else int(stored["version"])
-    if version > VERSION:
+    newest = max(steps, default=1)
+    version = await _version(database)
+    if version > newest:
         raise SchemaTooNew(
-            f"{database.location}: its schema is version {version}, this program knows {VERSION}; "
+            f"{database.location}: its schema is version {version}, this program knows {newest}; "
             "use the newer program"
         )
     await create_indexes(database)
+    for number in range(max(version, 1) + 1, newest + 1):
+        await steps[number](database)
+        await _reached(database, number)
+    if not version:
+        await _reached(database, newest)
+    return newest
+
+
+async def create_indexes(database: MongoDatabase, indexes: Mapping[str, Any] = INDEXES) -> None:
+    """Make the collections and indexes that are missing; others may do the same at once."""
+    with database.translated():
+        there = set(await database.database.list_collection_names())
+        for name, models in indexes.items():
+            if name not in there:
+                await _make(database, name)
+            for model in models:
+                await _index(database, database[name], model)
+
+
+async def _version(database: MongoDatabase) -> int:
+    with database.translated():
+        stored = await database[SCHEMA].find_one({"_id": "schema"})
+    return 0 if stored is None else int(stored["version"])
+
+
+async def _reached(database: MongoDatabase, version: int) -> None:
     with database.translated():
         await database[SCHEMA].update_one(
-            {"_id": "schema"}, {"$max": {"version": VERSION}}, upsert=True
+            {"_id": "schema"}, {"$max": {"version": version}}, upsert=True
         )
-    return VERSION
+
+
+async def _make(database: MongoDatabase, name: str) -> None:
+    try:
+        await database.database.create_collection(name, check_exists=False)
+    except (CollectionInvalid, OperationFailure) as error:
+        if getattr(error, "code", None) not in (_EXISTS, None):
+            raise
+
+
+async def _index(database: MongoDatabase, collection: Collection, model: IndexModel) -> None:
+    try:
+        await collection.create_indexes([model])
+    except OperationFailure as error:
+        if error.code not in _CONFLICTS:
+            raise
+        await _accept(database, collection, model.document, error)
+
+
+async def _accept(
+    database: MongoDatabase,
+    collection: Collection,
+    wanted: Mapping[str, Any],
+    error: OperationFailure,
+) -> None:
+    """Return if an index of another name does what the wanted one would do."""
+    existing = [dict(index) async for index in await collection.list_indexes()]
+    alike = [index for index in existing if [*index["key"].items()] == [*wanted["key"].items()]]
+    if any(_options(index) == _options(wanted) for index in alike):
+        return
+    in_the_way = [*alike, *(index for index in existing if index["name"] == wanted["name"])]
+    names = ", ".join(dict.fromkeys(index["name"] for index in in_the_way)) or "another"
+    raise StorageError(
+        f"{database.location}: the index {names} of {collection.name} is in the way of the index "
+        f"{wanted['name']} on {', '.join(wanted['key'])}: drop it "
+        f'(db.{collection.name}.dropIndex("{names}")) and start again'
+    ) from error
+
+
+def _options(index: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: index[name] for name in _OPTIONS if index.get(name) not in (None, False)}
