@@ -1,6 +1,9 @@
 """The MongoDB store keeps every promise of the ports, on a real server."""
 
 from memory_server.storage.mongo import MongoStore
+from tests.conformance.accounts import AccountsContract
+from tests.conformance.members import MembersContract
+from tests.conformance.projects import ProjectsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
 
@@ -8,3 +11,15 @@ class TestOpening(OnMongo):
     async def test_an_empty_database_is_made_ready(self, store: MongoStore) -> None:
         assert (await store.describe())["kind"] == "mongodb"
         await store.ping()
+
+
+class TestAccounts(OnMongo, AccountsContract):
+    pass
+
+
+class TestMembers(OnMongo, MembersContract):
+    pass
+
+
+class TestProjects(OnMongo, ProjectsContract):
+    pass
