@@ -166,6 +166,7 @@ async def _bare(uri: str, sessions: int, turns: int) -> float:
                 return_document=True,
                 session=held,
             )
+            assert counter is not None
             turn = {"session": number, "seq": counter["seq"], "content": "a place of a journey"}
             await database["turns"].insert_one(turn, session=held)
 
