@@ -1,7 +1,7 @@
 """A joined server: its services, and what goes on whatever their configuration."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,11 +9,13 @@ from memory_server.domain.partitions import Partitions
 from memory_server.models import Models, Providers
 from memory_server.ports.agent import Agent
 from memory_server.ports.clock import Clock, Ids
+from memory_server.ports.deployment import DeploymentRecords
+from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
 from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
-from memory_server.services.executions import Executions
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
 from memory_server.services.members import MemberKeeping
@@ -21,10 +23,12 @@ from memory_server.services.memories import MemoryKeeping
 from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import Background, ReadinessOfServer
+from memory_server.services.reembedding import Reembedding
 from memory_server.services.search import Retrieval
+from memory_server.services.servers import Presence
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.turns import TurnRecording
-from memory_server.settings import Settings
+from memory_server.settings import ServerRole, Settings
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Schedule
 
@@ -38,7 +42,9 @@ class Lasting:
     service_accounts: ServiceAccounts
     projects: ProjectKeeping
     members: MemberKeeping
-    executions: Executions
+    executions: ExecutionKeeping
+    presence: Presence
+    records: DeploymentRecords
     agent: Agent | None
     """One of the user's own; None: the built-in one, which has the models of each configuration."""
 
@@ -66,7 +72,10 @@ class Application:
     administration: Administration
     readiness: ReadinessOfServer
     background: Background
+    reembedding: Reembedding
     runner: Runner
+    rebuilder: Runner
+    """Works off re-embedding, which takes long, beside everything else."""
     schedule: Schedule
 
     @property
@@ -95,24 +104,35 @@ class Application:
         return self.lasting.members
 
     @property
-    def executions(self) -> Executions:
+    def executions(self) -> ExecutionKeeping:
         """The invocations of agents."""
         return self.lasting.executions
 
+    @property
+    def presence(self) -> Presence:
+        """The server among others."""
+        return self.lasting.presence
+
     async def run(self, stopping: asyncio.Event) -> None:
-        """Do the background work until told to stop, then end it in order.
+        """Do the work of the server's role until told to stop, then end it in order.
 
         If it ends before, readiness says so, and why.
         """
-        self.background.began()
-        await self.invocation.open()
+        role = self.settings.role
+        self.background.began(elsewhere=role is ServerRole.API)
+        if role is not ServerRole.WORKER:
+            await self.invocation.open()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_unending(self.runner.run(), stopping))
+                if role is not ServerRole.API:
+                    tasks.create_task(_unending(self.runner.run(), stopping))
+                    tasks.create_task(_unending(self.rebuilder.run(), stopping))
                 tasks.create_task(_unending(self.schedule.run(), stopping))
                 await stopping.wait()
                 self.schedule.stop()
                 self.runner.stop()
+                self.reembedding.stop()
+                self.rebuilder.stop()
         except BaseException as error:
             self.background.ended(f"it ended with {type(error).__name__}: see the log")
             raise
@@ -125,10 +145,19 @@ class Application:
             return mine.embedder is others.embedder
         return mine.extractor is others.extractor
 
+    @property
+    def embedders(self) -> Sequence[Embedder]:
+        """The embedding models in use: one, or two while re-embedding."""
+        target = self.providers.target
+        return [self.providers.embedder] + ([] if target is None else [target])
+
     async def let_go(self, successor: "Application | None" = None) -> None:
         """Let go of the models that the successor does not use."""
-        if successor is None or not self.shares("embedding", successor):
-            await self.providers.embedder.close()
+        kept = [] if successor is None else successor.embedders
+        for embedder in self.embedders:
+            if not any(embedder is one for one in kept):
+                await embedder.close()
+        if successor is None or self.providers.reranker is not successor.providers.reranker:
             await self.providers.reranker.close()
         if successor is None or not self.shares("extraction", successor):
             await self.providers.extractor.close()

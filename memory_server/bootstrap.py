@@ -4,6 +4,7 @@ import os
 import secrets
 from datetime import timedelta
 
+from memory_server.api.routes.health import package_version
 from memory_server.application import Application, Lasting
 from memory_server.domain.custom_type import CustomType
 from memory_server.domain.formats import FormatStyle
@@ -12,8 +13,10 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.partitions import Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
+from memory_server.domain.server import Server
 from memory_server.models import Models, Providers, build_providers
 from memory_server.ports.clock import Clock, Ids
+from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.store import Store
 from memory_server.project_config import MemoryConfig
 from memory_server.providers.agents.builtin import BuiltInAgent
@@ -28,10 +31,11 @@ from memory_server.providers.watched import (
 )
 from memory_server.services.administration import Administration
 from memory_server.services.agent_run import RunLimits
+from memory_server.services.configuration import running_config
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
-from memory_server.services.executions import Executions
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.extraction import ExtractionOfSnapshots
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
@@ -41,15 +45,18 @@ from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
+from memory_server.services.reembedding import Reembedding
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
+from memory_server.services.servers import Presence, fingerprint_of
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
-from memory_server.settings import Settings
+from memory_server.settings import ServerRole, Settings
+from memory_server.storage.files import DeploymentDirectory
 from memory_server.storage.files.start import in_effect
 from memory_server.storage.sqlite.store import SqliteStore
-from memory_server.worker.duties import duties
+from memory_server.worker.duties import duties_of_every_server, duties_of_workers
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Schedule
 
@@ -87,11 +94,15 @@ def join(
     clock: Clock,
     models: Models = build_providers,
     lasting: Lasting | None = None,
+    records: DeploymentRecords | None = None,
 ) -> Application:
-    """Join the services over a store and models, whichever they are."""
+    """Join the services over a store and models, whichever they are.
+
+    Without `records`, the configuration is kept in files in the data directory.
+    """
     ids = TimeOrderedIds(clock)
     memory = settings.memory
-    lasting = lasting or _lasting(settings, store, clock, ids)
+    lasting = lasting or _lasting(settings, store, clock, ids, records)
 
     def on_failure() -> None:
         readiness.doubt()
@@ -115,11 +126,29 @@ def join(
         store=store, extractor=extractor, reconciliation=reconciliation
     )
     late = LateEmbedding(store=store, embedder=embedder, clock=clock, ids=ids)
+    reembedding = Reembedding(
+        store=store,
+        embedder=embedder,
+        target=providers.target,
+        wanted=settings.embedding,
+        turns_alone=memory.embed_on_write or memory.snapshot.topic_shift_enabled,
+        project_id=settings.project_id,
+        clock=clock,
+        ids=ids,
+    )
+    rebuilder = Runner(
+        jobs=store.jobs,
+        handlers={JobKind.REEMBED: reembedding.work_off},
+        clock=clock,
+        worker=f"{lasting.presence.me.id}/reembedding",
+        retry=RetryPolicy(),
+        slots=1,
+    )
     runner = Runner(
         jobs=store.jobs,
         handlers={JobKind.EXTRACT: extraction.work_off, JobKind.EMBED: late.work_off},
         clock=clock,
-        worker=f"{os.uname().nodename}:{os.getpid()}:{secrets.token_hex(4)}",
+        worker=lasting.presence.me.id,
         retry=RetryPolicy(),
     )
     promotion = Promotion(
@@ -139,20 +168,27 @@ def join(
         embedding=providers.embedding,
         extraction=providers.extraction,
         background=background,
+        reembedding=reembedding,
     )
-    schedule = Schedule(
+    duties = duties_of_every_server(
+        presence=lasting.presence,
+        executions=lasting.executions,
+        attempts=store.attempts,
+        readiness=readiness,
         clock=clock,
-        duties=duties(
+    )
+    if settings.role is not ServerRole.API:
+        duties += duties_of_workers(
             store=store,
             projects=lasting.projects,
             promotion=promotion,
             late=late,
-            readiness=readiness,
+            reembedding=reembedding,
             runner=runner,
             clock=clock,
             snapshot=memory.snapshot,
-        ),
-    )
+        )
+    schedule = Schedule(clock=clock, duties=duties)
     recording = TurnRecording(
         turns=store.turns,
         clock=clock,
@@ -197,7 +233,9 @@ def join(
         administration=Administration(store=store, clock=clock),
         readiness=readiness,
         background=background,
+        reembedding=reembedding,
         runner=runner,
+        rebuilder=rebuilder,
         schedule=schedule,
     )
 
@@ -214,10 +252,15 @@ def _policy(memory: MemoryConfig) -> PromotionPolicy:
     )
 
 
-def _lasting(settings: Settings, store: Store, clock: Clock, ids: Ids) -> Lasting:
+def _lasting(
+    settings: Settings, store: Store, clock: Clock, ids: Ids, records: DeploymentRecords | None
+) -> Lasting:
     owner_token = read_or_make(settings.owner_token_file or settings.data_dir / "owner-token")
     tokens = Tokens(clock=clock, owner_token=owner_token)
-    executions = Executions(clock=clock, ids=ids)
+    me = _server(settings, owner_token, clock)
+    executions = ExecutionKeeping(
+        executions=store.executions, clock=clock, ids=ids, server_id=me.id
+    )
     return Lasting(
         owner_token=owner_token,
         identity=Identity(
@@ -227,9 +270,30 @@ def _lasting(settings: Settings, store: Store, clock: Clock, ids: Ids) -> Lastin
             owner_token=owner_token,
             executions=executions,
         ),
-        service_accounts=ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens),
+        service_accounts=ServiceAccounts(
+            accounts=store.accounts, attempts=store.attempts, clock=clock, tokens=tokens
+        ),
         projects=ProjectKeeping(projects=store.projects, clock=clock, own=settings.project_id),
-        members=MemberKeeping(members=store.members, clock=clock, tokens=tokens),
+        members=MemberKeeping(
+            members=store.members, attempts=store.attempts, clock=clock, tokens=tokens
+        ),
         executions=executions,
+        presence=Presence(servers=store.servers, clock=clock, me=me),
+        records=records or DeploymentDirectory(settings.data_dir),
         agent=build_agent(settings, badges=executions),
+    )
+
+
+def _server(settings: Settings, owner_token: str, clock: Clock) -> Server:
+    host, pid, now = os.uname().nodename, os.getpid(), clock.now()
+    return Server(
+        id=f"{host}:{pid}:{secrets.token_hex(4)}",
+        host=host,
+        pid=pid,
+        role=settings.role,
+        version=package_version(),
+        config_digest=running_config(settings, since=now).digest,
+        owner_fingerprint=fingerprint_of(owner_token),
+        started_at=now,
+        seen_at=now,
     )

@@ -10,7 +10,10 @@ from typing import Any
 
 from memory_server import project_config
 from memory_server.errors import InvalidProjectConfig
-from memory_server.project_config import MemoryConfig
+from memory_server.project_config import EmbeddingConfig, MemoryConfig
+
+LOCAL_EMBEDDING = EmbeddingConfig(provider="local", model="bge-small-en-v1.5", dimension=384)
+"""The built-in model that stands in for the configured one."""
 
 
 class ConfigSource(StrEnum):
@@ -22,6 +25,17 @@ class ConfigSource(StrEnum):
     """It was stored with this server and applied."""
     BUILT_IN = "built_in"
     """Nobody gave one: the built-in models and every type."""
+
+
+class ServerRole(StrEnum):
+    """What a server does."""
+
+    ALL = "all"
+    """It answers requests and does background work."""
+    API = "api"
+    """It answers requests; others promote and extract."""
+    WORKER = "worker"
+    """It promotes and extracts, and answers only how it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +72,28 @@ class Settings:
     """Describes the agent of the user's own: `AGENTENGINE_AGENT`. None: the built-in agent."""
     invoke_seconds: float = 600.0
     """How long one invocation may take: `AGENTENGINE_INVOKE_SECONDS`."""
+    role: ServerRole = ServerRole.ALL
+    """`AGENTENGINE_ROLE`."""
+    workers: int = 1
+    """How many server processes share the port: `AGENTENGINE_WORKERS`."""
+    drain_seconds: float = 0.0
+    """How long requests are still taken after the server was told to stop, while readiness says
+    no: `AGENTENGINE_DRAIN_SECONDS`."""
     url: str | None = None
     """Where this server can be reached from its own machine, once it listens."""
+    answers: EmbeddingConfig | None = None
+    """The model of the vectors that the store holds. None: the configured one."""
+    target: EmbeddingConfig | None = None
+    """The model whose vectors are being made to take their place."""
 
+    @property
+    def embedding(self) -> EmbeddingConfig:
+        """The configured embedding model, or the built-in one that stands in for it."""
+        return LOCAL_EMBEDDING if self.local_models else self.memory.embedding
+
+
+MOST_WORKERS = 64
+MOST_DRAIN_SECONDS = 300.0
 
 SECRET_NAMES = (
     "VOYAGE_API_KEY",
@@ -106,6 +139,9 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         document=document,
         agent_file=Path(given["AGENTENGINE_AGENT"]) if "AGENTENGINE_AGENT" in given else None,
         invoke_seconds=_seconds(given.get("AGENTENGINE_INVOKE_SECONDS", "600")),
+        role=_role(given),
+        workers=_workers(given),
+        drain_seconds=_drain_seconds(given.get("AGENTENGINE_DRAIN_SECONDS", "0")),
         source=(
             ConfigSource.DELIVERED
             if "AGENTENGINE_MEMORY_CONFIG" in given
@@ -139,6 +175,53 @@ def _networks(text: str) -> tuple[str, ...]:
             "AGENTENGINE_TRUSTED_PROXIES: expected addresses or networks of proxies, as 127.0.0.1 "
             "10.0.0.0/8"
         ) from None
+
+
+ONE_PROCESS = (
+    "a SQLite file belongs to one process, which knows alone what is locked and what is indexed; "
+    "a second one would answer from what it does not know. Set MONGODB_URI to share memory "
+    "between servers"
+)
+
+
+def _role(given: Mapping[str, str]) -> ServerRole:
+    text = given.get("AGENTENGINE_ROLE", ServerRole.ALL.value).strip().lower()
+    if text not in [*ServerRole]:
+        raise InvalidProjectConfig(
+            f"AGENTENGINE_ROLE (--role): expected {', '.join(ServerRole)}, not {text!r}"
+        )
+    role = ServerRole(text)
+    if role is not ServerRole.ALL and "MONGODB_URI" not in given:
+        raise InvalidProjectConfig(
+            f"AGENTENGINE_ROLE (--role): {role} leaves the other half of the work to other "
+            f"servers, and there can be none: {ONE_PROCESS}"
+        )
+    return role
+
+
+def _workers(given: Mapping[str, str]) -> int:
+    text = given.get("AGENTENGINE_WORKERS", "1").strip()
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise InvalidProjectConfig(
+            "AGENTENGINE_WORKERS (--workers): expected how many processes share the port, "
+            f"1 to {MOST_WORKERS}"
+        )
+    if int(text) > 1 and "MONGODB_URI" not in given:
+        raise InvalidProjectConfig(f"AGENTENGINE_WORKERS (--workers): {text}, but {ONE_PROCESS}")
+    return int(text)
+
+
+def _drain_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MOST_DRAIN_SECONDS:
+        raise InvalidProjectConfig(
+            "AGENTENGINE_DRAIN_SECONDS: expected how long a server that was told to stop goes on "
+            f"taking requests, 0 to {MOST_DRAIN_SECONDS:g}"
+        )
+    return seconds
 
 
 def _seconds(text: str) -> float:

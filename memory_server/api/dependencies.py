@@ -13,7 +13,7 @@ from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.policy import Right, check_enforced, check_right
 from memory_server.errors import Forbidden, InvalidRequest, NotAuthenticated, OrganizationNotFound
 from memory_server.services.deployment import Deployment
-from memory_server.services.executions import Executions
+from memory_server.services.executions import ExecutionKeeping
 
 AGENT_HEADERS = ("x-agent-engine-agent-id", "x-agentic-agent-id")
 """The newer spelling first; clients send both."""
@@ -118,13 +118,15 @@ async def _admitted(request: Request, right: Right) -> Caller:
         org_id=found.settings.org_id,
         agent_id=_header(request, AGENT_HEADERS),
         execution_id=execution_id,
-        execution_user=_user_of(found.executions, execution_id, project_id),
+        execution_user=await _user_of(found.executions, execution_id, project_id),
     )
 
 
-def _user_of(executions: Executions, execution_id: str | None, project_id: str) -> str | None:
+async def _user_of(
+    executions: ExecutionKeeping, execution_id: str | None, project_id: str
+) -> str | None:
     """Return whose execution it is; None for one that is unknown, or another project's."""
-    found = executions.find(execution_id) if execution_id is not None else None
+    found = await executions.find(execution_id) if execution_id is not None else None
     return found.user_id if found is not None and found.project_id == project_id else None
 
 

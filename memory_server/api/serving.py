@@ -10,7 +10,7 @@ from memory_server.services.administration import Administration
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.deployment import Deployment
-from memory_server.services.executions import Executions
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.identity import Identity
 from memory_server.services.invocation import Invocation
 from memory_server.services.members import MemberKeeping
@@ -57,7 +57,7 @@ class Services(Protocol):
     @property
     def members(self) -> MemberKeeping: ...
     @property
-    def executions(self) -> Executions: ...
+    def executions(self) -> ExecutionKeeping: ...
     @property
     def invocation(self) -> Invocation: ...
     @property

@@ -7,7 +7,7 @@ from typing import Protocol
 from memory_server.domain.deployment import AppliedConfig, Secret, StoredConfig
 
 
-class DeploymentFiles(Protocol):
+class DeploymentRecords(Protocol):
     """Keeps few, small things durably: each is replaced whole or not at all.
 
     Raises `StorageError` for what cannot be written, and `StorageCorrupt` for what cannot be

@@ -2,16 +2,22 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
+from memory_server.domain.erasure import Erasure
 from memory_server.domain.scope import Scope
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.archive import Archive
+from memory_server.ports.attempts import Attempts
+from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
 from memory_server.ports.search import SearchIndex
+from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.spaces import Spaces
 from memory_server.ports.turns import Turns
 
 
@@ -66,8 +72,38 @@ class Store(Protocol):
 
     @property
     @abstractmethod
+    def executions(self) -> Executions:
+        """Invocations of agents."""
+        ...
+
+    @property
+    @abstractmethod
+    def attempts(self) -> Attempts:
+        """How often credentials were tried."""
+        ...
+
+    @property
+    @abstractmethod
+    def servers(self) -> Servers:
+        """Who is at work on the store."""
+        ...
+
+    @property
+    @abstractmethod
     def search(self) -> SearchIndex:
         """The index over turns and memories."""
+        ...
+
+    @property
+    @abstractmethod
+    def spaces(self) -> Spaces:
+        """Which embedding model answers, and the way to another."""
+        ...
+
+    @property
+    @abstractmethod
+    def archive(self) -> Archive:
+        """Whole projects, out and in."""
         ...
 
     @abstractmethod
@@ -103,10 +139,20 @@ class Store(Protocol):
         ...
 
     @abstractmethod
-    async def erase(self, scope: Scope) -> Mapping[str, int]:
+    async def copy(self) -> IO[bytes]:
+        """Return a consistent copy of the whole store as a file, open to be read.
+
+        What is written meanwhile is not held up. The file has no name and goes when it is closed.
+        Raises `NoBackup`, with what to do instead, where the store is not one file.
+        """
+        ...
+
+    @abstractmethod
+    async def erase(self, scope: Scope) -> Erasure:
         """Delete everything of the scope's user, of no user, or of the whole project.
 
-        Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries.
+        Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries, and
+        executions; what runs of these is stopped by the server that works on it.
         What waits of others in a shared session can still be promoted. Returns counts by kind.
         Nothing of it is left where it was stored; where that fails, a `StorageError` says so of
         what is deleted all the same, and the same call tries again.

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from memory_server.domain.execution import Execution, ExecutionStatus
 from memory_server.errors import AgentTimedOut, ExecutionCancelled, MemoryServerError
 from memory_server.ports.agent import AgentEvent
 from memory_server.ports.clock import Clock
-from memory_server.services.executions import Execution, Executions, ExecutionStatus
+from memory_server.services.executions import ExecutionKeeping
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class AgentRun(Generic[Outcome]):
         execution: Execution,
         work: "Callable[[AgentRun[Outcome]], Awaitable[Outcome]]",
         *,
-        executions: Executions,
+        executions: ExecutionKeeping,
         clock: Clock,
         limits: RunLimits,
     ) -> None:
@@ -147,15 +148,16 @@ class AgentRun(Generic[Outcome]):
             self._result = MemoryServerError(f"the invocation failed ({type(failure).__name__})")
         finally:
             timer.cancel()
-            self._finish()
+            # Whatever stops the work meanwhile, its end is noted.
+            await asyncio.shield(asyncio.ensure_future(self._finish()))
 
-    def _finish(self) -> None:
+    async def _finish(self) -> None:
         failed = self._result if isinstance(self._result, MemoryServerError) else None
         status = ExecutionStatus.COMPLETED if failed is None else ExecutionStatus.FAILED
         if isinstance(failed, ExecutionCancelled):
             status = ExecutionStatus.CANCELLED
         code = None if failed is None else failed.code
-        self._executions.finish(self.execution.id, status, error_code=code)
+        await self._executions.settle(self.execution.id, status, error_code=code)
 
     def _time_is_over(self, timer: "asyncio.Future[None]") -> None:
         if not timer.cancelled():

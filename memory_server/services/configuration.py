@@ -14,6 +14,7 @@ from memory_server.domain.deployment import (
     RunningConfig,
     StoredConfig,
 )
+from memory_server.domain.spaces import SpacesInUse, reached
 from memory_server.errors import (
     EmbeddingSpaceChanged,
     Forbidden,
@@ -22,7 +23,7 @@ from memory_server.errors import (
     ProviderKeyMissing,
 )
 from memory_server.ports.clock import Clock
-from memory_server.ports.deployment import DeploymentFiles
+from memory_server.ports.deployment import DeploymentRecords
 from memory_server.project_config import MemoryConfig, Problem
 from memory_server.settings import ConfigSource, Settings
 
@@ -34,8 +35,8 @@ class Present:
     running: RunningConfig
     secrets: Mapping[str, str]
     """Provider keys as they would be given to new services."""
-    vectors: int
-    """How many the store holds."""
+    spaces: SpacesInUse
+    """Whose vectors the store holds."""
     declares_types: bool = True
     """Whether projects may declare memory types here."""
 
@@ -70,14 +71,16 @@ class Plan:
     local_models: bool
     changes: Sequence[str]
     """Why the services are to be replaced, the keys apart."""
+    ahead: SpacesInUse
+    """Whose vectors answer then, and whose are made."""
     changes_space: bool
-    """Whether vectors would be of another space from then on."""
+    """Whether vectors would be of another space from then on, and there are none yet."""
 
 
 class Configuration:
     """Keeps the configuration of the server for the next apply, and judges it."""
 
-    def __init__(self, *, files: DeploymentFiles, clock: Clock) -> None:
+    def __init__(self, *, files: DeploymentRecords, clock: Clock) -> None:
         self._files = files
         self._clock = clock
 
@@ -137,17 +140,22 @@ class Configuration:
         _check_allowed(config, stored.document, present)
         local_models = base.local_models or request.local_models
         _check_keys(config, present, local_models=local_models)
-        change = rules.space_change(present.running, stored.document, local_models=local_models)
-        if change is not None and present.vectors:
+        spaces = present.spaces
+        wanted = rules.embedding_of(stored.document, local_models=local_models)
+        if not request.reembed and not reached(spaces, wanted):
             raise EmbeddingSpaceChanged(
-                f"nothing was changed: {rules.why_space_stays(change, present.vectors)}"
+                f"nothing was changed: {rules.why_space_stays(spaces, wanted)}"
             )
         return Plan(
             stored=stored,
             config=config,
             local_models=local_models,
-            changes=list(rules.changes(present.running, stored, local_models=local_models)),
-            changes_space=change is not None,
+            changes=[
+                *rules.changes(present.running, stored, local_models=local_models),
+                *rules.space_changes(spaces, wanted),
+            ],
+            ahead=spaces.led_to(wanted),
+            changes_space=spaces.is_empty and _space_of(present.running) != wanted.space,
         )
 
     async def note_applied(self, plan: Plan) -> None:
@@ -164,7 +172,7 @@ class Configuration:
 
 def settings_of(plan: Plan, base: Settings, secrets: Mapping[str, str]) -> Settings:
     """Return the settings of services that run a planned configuration."""
-    return replace(
+    settings = replace(
         base,
         memory=plan.config,
         document=plan.stored.document,
@@ -173,6 +181,7 @@ def settings_of(plan: Plan, base: Settings, secrets: Mapping[str, str]) -> Setti
         local_models=plan.local_models,
         secrets=secrets,
     )
+    return rules.fitting(settings, plan.ahead)
 
 
 def running_config(settings: Settings, *, since: datetime) -> RunningConfig:
@@ -184,6 +193,10 @@ def running_config(settings: Settings, *, since: datetime) -> RunningConfig:
         source=settings.source,
         local_models=settings.local_models,
     )
+
+
+def _space_of(running: RunningConfig) -> str:
+    return rules.embedding_of(running.document, local_models=running.local_models).space
 
 
 def _check_allowed(config: MemoryConfig, document: Mapping[str, Any], present: Present) -> None:
@@ -225,9 +238,9 @@ def _expected(config: MemoryConfig, document: Mapping[str, Any], present: Presen
     running = present.running
     for need in rules.missing_keys(config, present.secrets, local_models=running.local_models):
         yield f"an apply would be refused: {rules.told(need)}"
-    change = rules.space_change(running, document, local_models=running.local_models)
-    if change is not None and present.vectors:
-        yield f"an apply would be refused: {rules.why_space_stays(change, present.vectors)}"
+    wanted = rules.embedding_of(document, local_models=running.local_models)
+    if not reached(present.spaces, wanted):
+        yield f"an apply would be refused: {rules.why_space_stays(present.spaces, wanted)}"
 
 
 def _unused(stored: StoredConfig | None, running: RunningConfig) -> Iterator[str]:

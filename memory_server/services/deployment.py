@@ -4,22 +4,22 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Generic
 
 from memory_server.domain.characters import whole
 from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, Secret
-from memory_server.domain.deployment_plan import secret_changes
+from memory_server.domain.deployment_plan import fits, fitting, secret_changes, space_changes
+from memory_server.domain.spaces import SpacesInUse
 from memory_server.errors import (
-    ApplyInProgress,
     EmbeddingSpaceChanged,
     ManagedElsewhere,
     MemoryServerError,
     RollFailed,
 )
 from memory_server.ports.clock import Clock
-from memory_server.ports.deployment import DeploymentFiles
+from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.store import Store
+from memory_server.services.applies import Applies
 from memory_server.services.configuration import (
     ConfigReport,
     Configuration,
@@ -29,7 +29,9 @@ from memory_server.services.configuration import (
     running_config,
     settings_of,
 )
+from memory_server.services.containment import contained
 from memory_server.services.readiness import Readiness
+from memory_server.services.reembedding import Reembedding, declared
 from memory_server.services.release import R, Succeed
 from memory_server.services.secrets import Secrets
 from memory_server.services.tenure import Pin, Tenure
@@ -42,6 +44,8 @@ DRAIN_SECONDS = 20.0
 QUIET_SECONDS = 10.0
 """How long new requests are held back at most until the begun ones have ended; only where the
 embedding space changes, so that no vector of the old space comes after the switch."""
+LOOK_SECONDS = 1.0
+"""How often it is looked whether the vectors of another model answer by now."""
 SHORT_DRAIN_SECONDS = 5.0
 """As `DRAIN_SECONDS`, while requests are held back."""
 
@@ -57,16 +61,6 @@ SECRETS_MANAGED = (
 )
 
 
-@dataclass(slots=True)
-class LastApply:
-    """How the last apply of this process went."""
-
-    outcome: str
-    """`applied` or `failed`."""
-    at: datetime
-    error: str | None = None
-
-
 class Deployment(Generic[R]):
     """Holds the services that serve now, and puts others in their place.
 
@@ -80,7 +74,7 @@ class Deployment(Generic[R]):
         base: Settings,
         succeed: Succeed[R],
         store: Store,
-        files: DeploymentFiles,
+        files: DeploymentRecords,
         clock: Clock,
         on_switch: Callable[[Settings], None] | None = None,
         drain_seconds: float = DRAIN_SECONDS,
@@ -97,11 +91,11 @@ class Deployment(Generic[R]):
         self._tenure = Tenure(first, since=clock.now())
         self._open = asyncio.Event()
         self._open.set()
-        self._rolling: asyncio.Task[Applied] | None = None
+        self.applies = Applies(clock)
+        self._watching: asyncio.Task[None] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
         self._configuration = Configuration(files=files, clock=clock)
         self._secrets = Secrets(files=files, clock=clock)
-        self.last_apply: LastApply | None = None
 
     @property
     def current(self) -> R:
@@ -113,21 +107,27 @@ class Deployment(Generic[R]):
         """The configuration they run, and since when."""
         return running_config(self.current.settings, since=self._tenure.since)
 
-    @property
-    def is_applying(self) -> bool:
-        """Whether an apply is at work."""
-        return self._rolling is not None and not self._rolling.done()
+    async def prepare(self) -> None:
+        """Let the first services be those that serve the vectors of the store, which is open."""
+        spaces = await declared(self._store, self.current.settings.embedding, self._clock)
+        if not fits(self.current.settings, spaces):
+            first = self.current
+            release = self._succeed(fitting(first.settings, spaces), first)
+            self._tenure = Tenure(release, since=self._clock.now())
+            await first.let_go(release)
 
     def begin(self) -> None:
         """Start the background work; the store has to be open."""
         self._on_switch(self.current.settings)
         self._tenure.begin(self.current.run)
+        self._watching = asyncio.create_task(self._watch_spaces(), name="watch spaces")
 
     async def end(self) -> None:
         """End the work in order, an apply too; `current` is then to be closed."""
-        if self._rolling is not None:
-            self._rolling.cancel()
-            await asyncio.wait({self._rolling})
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+        await self.applies.end()
         await self._tenure.end_work(self._drain_seconds)
         for leaving in self._leaving:
             leaving.cancel()
@@ -190,30 +190,33 @@ class Deployment(Generic[R]):
         self._check_ours(MANAGED)
         if request.dry_run:
             return (await self._planned(request)).outcome(applied=False)
-        if self.is_applying:
-            raise ApplyInProgress("another apply is at work; ask again when it has ended")
-        self._rolling = asyncio.create_task(self._noted(request), name="apply")
-        self._rolling.add_done_callback(_take_notice)
-        return await asyncio.shield(self._rolling)
+        return await self.applies.alone(lambda: self._apply(request))
 
-    async def _noted(self, request: ApplyRequest) -> Applied:
-        """Apply, and remember how it went."""
-        try:
-            applied = await self._apply(request)
-        except MemoryServerError as error:
-            self._note("failed", str(error))
-            raise
-        except Exception as error:
-            logger.exception("an apply failed on a fault of the program")
-            self._note("failed", f"{type(error).__name__}: see the log")
-            raise
-        if applied.applied:
-            self._note("applied")
-        return applied
+    async def reembed(self) -> Applied:
+        """Have every vector made anew if those that answer are not of the configured model.
 
-    def _note(self, outcome: str, error: str | None = None) -> None:
-        at = self._clock.now()
-        self.last_apply = LastApply(outcome=outcome, at=at, error=error and whole(error))
+        The other way round, what is being made of another model is given up. Raises
+        `ApplyInProgress`, and `RollFailed` if the configured model does not answer.
+        """
+        return await self.applies.alone(self._reembed)
+
+    async def attune(self) -> None:
+        """Let services serve that fit the spaces of the store, if these do not any more."""
+        spaces = await self._store.spaces.look()
+        if not self.applies.is_at_work and not fits(self.current.settings, spaces):
+            settings = fitting(self.current.settings, spaces)
+            await self._take_office(self._succeed(settings, self.current))
+
+    async def _watch_spaces(self) -> None:
+        """Notice what any server does to the spaces; a look that fails is made again."""
+        while True:
+            await self._clock.sleep(LOOK_SECONDS)
+            try:
+                await contained(self.attune())
+            except MemoryServerError as error:
+                logger.warning("the embedding spaces cannot be looked at: %s", error)
+            except Exception:
+                logger.exception("the services could not be fitted to the embedding spaces")
 
     async def _apply(self, request: ApplyRequest) -> Applied:
         planned = await self._planned(request)
@@ -228,6 +231,29 @@ class Deployment(Generic[R]):
             await release.let_go(self.current)
             raise
         return planned.outcome(applied=True, warnings=warnings)
+
+    async def _reembed(self) -> Applied:
+        settings = self.current.settings
+        spaces = await declared(self._store, settings.embedding, self._clock)
+        changes = list(space_changes(spaces, settings.embedding))
+        ahead = spaces.led_to(settings.embedding)
+        release = self._joined(fitting(settings, ahead))
+        try:
+            await self._proven(release)
+            await self._lead(ahead, release)
+            await self._take_office(release)
+        except BaseException:
+            await release.let_go(self.current)
+            raise
+        return Applied(applied=bool(changes), digest=self.running.digest, changes=changes)
+
+    async def _lead(self, ahead: SpacesInUse, release: R) -> None:
+        """Let the store go where its vectors are to be led; vectors that there are answer on."""
+        if ahead.target is not None:
+            await release.reembedding.begin(ahead.target)
+        else:
+            await self._store.spaces.cancel(now=self._clock.now())
+        await self._store.spaces.declare(release.settings.embedding, now=self._clock.now())
 
     async def _planned(self, request: ApplyRequest) -> "_Planned":
         present = await self._present()
@@ -251,6 +277,8 @@ class Deployment(Generic[R]):
         await release.readiness.probe()
         look = await release.readiness.look()
         told = {"embedding": look.embedding["problem"], "extraction": look.extraction["problem"]}
+        if release.settings.answers is not None:
+            told["embedding"] = await _why_not(release.reembedding)
         failing = {part: f"{part}: {problem}" for part, problem in told.items() if problem}
         new = [text for part, text in failing.items() if not release.shares(part, self.current)]
         if new:
@@ -283,7 +311,7 @@ class Deployment(Generic[R]):
         await self._tenure.end_work(SHORT_DRAIN_SECONDS)
 
     async def _check_still_empty(self) -> None:
-        vectors = (await self._present()).vectors
+        vectors = (await self._present()).spaces.held
         if vectors:
             raise EmbeddingSpaceChanged(
                 f"nothing was changed: meanwhile the store came to hold {vectors} vectors of the "
@@ -293,6 +321,7 @@ class Deployment(Generic[R]):
     async def _hand_over(self, plan: Plan, release: R) -> None:
         # First the file: whatever ends the process from here on, the next one runs the same.
         await self._configuration.note_applied(plan)
+        await self._lead(plan.ahead, release)
         await self._take_office(release)
 
     async def _take_office(self, release: R) -> None:
@@ -324,12 +353,11 @@ class Deployment(Generic[R]):
             await former.release.let_go(successor)
 
     async def _present(self) -> Present:
-        described = await self._store.search.describe()
         return Present(
             running=self.running,
             secrets=await self._secrets.given(self._base.secrets),
             declares_types=self._base.custom_memory_types,
-            vectors=int(described.get("vectors", 0)),
+            spaces=await declared(self._store, self.current.settings.embedding, self._clock),
         )
 
     def _check_ours(self, reason: str) -> None:
@@ -357,10 +385,13 @@ def _failed(problems: Sequence[str]) -> RollFailed:
     )
 
 
-def _take_notice(task: "asyncio.Task[Applied]") -> None:
-    """Look at how an apply ended whose caller has left, so that nothing complains."""
-    if not task.cancelled():
-        task.exception()
+async def _why_not(reembedding: Reembedding) -> str | None:
+    """Return why the vectors of another model cannot be made, or None if they can."""
+    try:
+        await reembedding.check()
+    except MemoryServerError as error:
+        return whole(str(error))
+    return None
 
 
 def _ignore(_: Settings) -> None:

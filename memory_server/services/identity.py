@@ -3,12 +3,13 @@
 import hmac
 
 from memory_server.domain.account import Principal, PrincipalKind, ServiceAccount
+from memory_server.domain.execution import Execution
 from memory_server.domain.member import Member
 from memory_server.errors import Forbidden, NotAuthenticated
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.members import Members
 from memory_server.services.addresses import is_listed
-from memory_server.services.executions import Execution, Executions
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.tokens import Claims, Tokens
 
 
@@ -22,7 +23,7 @@ class Identity:
         members: Members,
         tokens: Tokens,
         owner_token: str,
-        executions: Executions | None = None,
+        executions: ExecutionKeeping | None = None,
     ) -> None:
         self._accounts = accounts
         self._members = members

@@ -10,6 +10,7 @@ from typing import Any
 
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.chunk import Source
+from memory_server.domain.execution import Execution, MemoryIdentity
 from memory_server.domain.formats import FormatStyle
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
@@ -25,7 +26,7 @@ from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.turns import Turns
 from memory_server.services.agent_run import AgentRun, RunLimits, Stop
 from memory_server.services.context import ContextAnswer, ContextBuilding, ContextRequest
-from memory_server.services.executions import Execution, Executions, MemoryIdentity
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.turns import TurnInput, TurnRecording
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Invocation:
         turns: Turns,
         context: ContextBuilding,
         agent: Agent,
-        executions: Executions,
+        executions: ExecutionKeeping,
         clock: Clock,
         ids: Ids,
         project_of: ProjectOf,
@@ -114,7 +115,7 @@ class Invocation:
             principal, request.user_id, project, needed=self._agent.remembers
         )
         message = _message(request)
-        execution = self._executions.begin(
+        execution = await self._executions.begin(
             project_id=request.project_id,
             identity=identity,
             session_id=_session_id(request.session_id) or f"session-{self._ids.new()}",

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind, SecretHash
 from memory_server.domain.member import Login, Member, PasswordHash
 from memory_server.errors import InvalidRequest, MemberNotFound, NotAuthenticated, VersionConflict
+from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
 from memory_server.ports.members import Members
 from memory_server.services.addresses import source_of
-from memory_server.services.attempts import Attempts
+from memory_server.services.attempts import AttemptLimit
 from memory_server.services.credentials import new_id, new_secret, opens, salted
 from memory_server.services.tokens import Claims, Tokens
 
@@ -53,18 +54,25 @@ class LoggedIn:
 class MemberKeeping:
     """Manages the members of projects, and logs them in."""
 
-    def __init__(self, *, members: Members, clock: Clock, tokens: Tokens) -> None:
+    def __init__(
+        self, *, members: Members, attempts: Attempts, clock: Clock, tokens: Tokens
+    ) -> None:
         self._members = members
         self._clock = clock
         self._tokens = tokens
-        self._of_name = Attempts(
+        self._of_name = AttemptLimit(
+            attempts=attempts,
             clock=clock,
             what="failed logins of one user name from one address",
             most=MOST_OF_NAME,
             window=WINDOW,
         )
-        self._of_address = Attempts(
-            clock=clock, what="failed logins from one address", most=MOST_OF_ADDRESS, window=WINDOW
+        self._of_address = AttemptLimit(
+            attempts=attempts,
+            clock=clock,
+            what="failed logins from one address",
+            most=MOST_OF_ADDRESS,
+            window=WINDOW,
         )
 
     async def add(self, project_id: str, user_id: str, role: AccountRole) -> NewPassword:
@@ -139,12 +147,12 @@ class MemberKeeping:
         # The address first: what it may try bounds how many names are remembered for it.
         counted = ((self._of_address, source), (self._of_name, f"{source} {user_id}"))
         for attempts, key in counted:
-            attempts.count(key)
+            await attempts.count(key)
         member = _whose(await self._members.named(user_id), password, project_id)
         if member is None:
             raise NotAuthenticated("the user name or the password is not valid")
         for attempts, key in counted:
-            attempts.forgive(key)
+            await attempts.forgive(key)
         return await self._begin(member)
 
     async def refresh(self, refresh_token: str) -> LoggedIn:

@@ -12,6 +12,7 @@ from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.store import Store
 from memory_server.services.containment import contained
+from memory_server.services.reembedding import Reembedding
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,8 @@ class Readiness:
     embedding: Mapping[str, Any]
     extraction: Mapping[str, Any]
     background: Mapping[str, Any]
+    reembedding: Mapping[str, Any] = field(default_factory=dict)
+    """Empty where the vectors are of the configured model and no others are left."""
 
 
 @dataclass(slots=True)
@@ -39,12 +42,12 @@ class Background:
     """Whether the background work goes on; whoever runs it says so."""
 
     state: str = "starting"
-    """`starting`, `running` or `stopped`."""
+    """`starting`, `running`, `elsewhere` or `stopped`."""
     problem: str | None = None
 
-    def began(self) -> None:
-        """Note that it runs."""
-        self.state, self.problem = "running", None
+    def began(self, *, elsewhere: bool = False) -> None:
+        """Note that it runs, or that it is left to other servers."""
+        self.state, self.problem = "elsewhere" if elsewhere else "running", None
 
     def ended(self, problem: str) -> None:
         """Note that it does not run any more, and why."""
@@ -99,6 +102,7 @@ class ReadinessOfServer:
         embedding: Mapping[str, Any],
         extraction: Mapping[str, Any],
         background: Background | None = None,
+        reembedding: Reembedding | None = None,
         check_seconds: float = CHECK_SECONDS,
         store_seconds: float = STORE_SECONDS,
     ) -> None:
@@ -106,6 +110,7 @@ class ReadinessOfServer:
         self._embedding = _Probe("embedding", embedder.check, check_seconds, embedding)
         self._extraction = _Probe("extraction", extractor.check, check_seconds, extraction)
         self._probes = (self._embedding, self._extraction)
+        self._reembedding = reembedding
         self._background = background or Background("running")
         self._store_seconds = store_seconds
         self._doubted = False
@@ -129,14 +134,20 @@ class ReadinessOfServer:
         """Return the state of everything the server needs; never raises."""
         store: dict[str, Any] = {}
         search: dict[str, Any] = {}
+        reembedding: dict[str, Any] = {}
 
         async def ask_store() -> None:
             await self._store.ping()
             store.update(await self._store.describe())
             search.update(await self._store.search.describe())
+            if self._reembedding is not None:
+                reembedding.update(await self._reembedding.report())
 
         problems = {"store": await _problem(ask_store, self._store_seconds)}
         problems |= {probe.name: probe.problem for probe in self._probes}
+        if problems["embedding"] and reembedding.get("to"):
+            # The former model may be gone for good: words answer until the new one does.
+            reembedding["meaning"] = f"off until the switch: {problems.pop('embedding')}"
         problems["background"] = self._background.problem
         starting = [f"{probe.name}: being checked" for probe in self._probes if not probe.asked]
         if self._background.state == "starting":
@@ -150,6 +161,7 @@ class ReadinessOfServer:
             embedding=self._embedding.report(),
             extraction=self._extraction.report(),
             background=self._background.report(),
+            reembedding=reembedding,
         )
 
 

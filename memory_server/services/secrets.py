@@ -12,13 +12,13 @@ from memory_server.domain.deployment import (
 from memory_server.domain.limits import MAX_SECRETS
 from memory_server.errors import InvalidSecret, SecretNotFound, TooManySecrets
 from memory_server.ports.clock import Clock
-from memory_server.ports.deployment import DeploymentFiles
+from memory_server.ports.deployment import DeploymentRecords
 
 
 class Secrets:
     """Keeps the secrets of the deployment's own project."""
 
-    def __init__(self, *, files: DeploymentFiles, clock: Clock) -> None:
+    def __init__(self, *, files: DeploymentRecords, clock: Clock) -> None:
         self._files = files
         self._clock = clock
         self._editing = asyncio.Lock()

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from memory_server.domain.account import AccountRole, PrincipalKind, SecretHash, ServiceAccount
 from memory_server.errors import AccountNotFound, InvalidRequest, NotAuthenticated, VersionConflict
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
 from memory_server.services.addresses import network_of, source_of
-from memory_server.services.attempts import Attempts
+from memory_server.services.attempts import AttemptLimit
 from memory_server.services.credentials import new_id, new_secret, opens, salted
 from memory_server.services.tokens import Claims, Tokens
 
@@ -53,14 +54,21 @@ class IssuedSecret:
 class ServiceAccounts:
     """Manages accounts, of projects and (where the project is None) of the organization."""
 
-    def __init__(self, *, accounts: Accounts, clock: Clock, tokens: Tokens) -> None:
+    def __init__(
+        self, *, accounts: Accounts, attempts: Attempts, clock: Clock, tokens: Tokens
+    ) -> None:
         self._accounts = accounts
         self._clock = clock
         self._tokens = tokens
-        self._of_account = Attempts(
-            clock=clock, what="tokens for one client id", most=MOST_OF_ACCOUNT, window=WINDOW
+        self._of_account = AttemptLimit(
+            attempts=attempts,
+            clock=clock,
+            what="tokens for one client id",
+            most=MOST_OF_ACCOUNT,
+            window=WINDOW,
         )
-        self._of_address = Attempts(
+        self._of_address = AttemptLimit(
+            attempts=attempts,
             clock=clock,
             what="attempts to get a token from one address",
             most=MOST_OF_ADDRESS,
@@ -76,12 +84,12 @@ class ServiceAccounts:
         who knows the secret counts against the account: a client id is no secret, and nobody
         else is to use up what its account may ask for.
         """
-        self._of_address.count(source_of(address))
+        await self._of_address.count(source_of(address))
         account = await self._accounts.find(client_id)
         now = self._clock.now()
         if not _opens(account, client_secret, now) or account is None or not account.is_active:
             raise NotAuthenticated("the client id or the client secret is not valid")
-        self._of_account.count(account.client_id)
+        await self._of_account.count(account.client_id)
         await self._accounts.touch(account.client_id, now)
         return self._tokens.issue(
             Claims(

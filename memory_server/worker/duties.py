@@ -4,13 +4,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from memory_server.domain.server import HEARTBEAT
+from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
 from memory_server.ports.store import Store
 from memory_server.project_config import SnapshotConfig
 from memory_server.services.embedding import LateEmbedding
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
+from memory_server.services.reembedding import Reembedding
+from memory_server.services.servers import Presence
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Duty
 
@@ -19,18 +24,46 @@ TIDY_TURNS = 500
 """How much is deleted in one go."""
 
 
-def duties(
+ATTEMPTS_KEPT = timedelta(hours=1)
+"""Longer than any window in which attempts are counted."""
+
+
+def duties_of_every_server(
+    *,
+    presence: Presence,
+    executions: ExecutionKeeping,
+    attempts: Attempts,
+    readiness: ReadinessOfServer,
+    clock: Clock,
+) -> list[Duty]:
+    """Return the heartbeat, the care for what runs here, and the checks of the providers."""
+
+    async def tidy() -> None:
+        await presence.forget_old()
+        await executions.tidy(alive=[server.id for server in presence.alive])
+        await attempts.forget(before=clock.now() - ATTEMPTS_KEPT)
+
+    return [
+        Duty(name="presence", every=HEARTBEAT, act=presence.beat),
+        Duty(name="executions", every=timedelta(seconds=1), act=executions.look_after),
+        Duty(name="leftovers", every=timedelta(seconds=30), act=tidy),
+        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
+        Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
+    ]
+
+
+def duties_of_workers(
     *,
     store: Store,
     projects: ProjectKeeping,
     promotion: Promotion,
     late: LateEmbedding,
-    readiness: ReadinessOfServer,
+    reembedding: Reembedding,
     runner: Runner,
     clock: Clock,
     snapshot: SnapshotConfig,
 ) -> list[Duty]:
-    """Return promotion, late embedding, expiry, and the checks of the providers."""
+    """Return promotion, late embedding and expiry."""
 
     async def promote() -> None:
         await promotion.promote_ripe()
@@ -49,9 +82,8 @@ def duties(
     return [
         Duty(name="promotion", every=timedelta(seconds=1), act=promote),
         Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
+        Duty(name="re-embedding", every=timedelta(seconds=10), act=reembedding.tend),
         Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
-        Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
-        Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
     ]
 
 

@@ -24,9 +24,12 @@ from memory_server.errors import (
     VersionConflict,
 )
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.attempts import Attempts
+from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.memories import Add, Erase, Memories, MemoryQuery, Replace
 from memory_server.ports.search import SearchIndex, Selection
+from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
@@ -46,7 +49,18 @@ from tests.factories import (
     an_account,
 )
 
-PORTS = (Turns, Snapshots, Memories, Jobs, Accounts, SearchIndex, Store)
+PORTS = (
+    Turns,
+    Snapshots,
+    Memories,
+    Jobs,
+    Accounts,
+    SearchIndex,
+    Store,
+    Executions,
+    Attempts,
+    Servers,
+)
 
 LATER = START + timedelta(hours=1)
 FOREIGN = "bank"
@@ -266,6 +280,19 @@ NOT_SCOPED = {
     "Accounts.find": "asked before the project is known; the account names it",
     "Accounts.delete": "asked after the account was found",
     "Accounts.touch": "asked after the account was found",
+    "Executions.begin": "an execution names its project",
+    "Executions.find": "asked by its id alone; who may see what is found is decided by the route",
+    "Executions.finish": "asked after the execution was found",
+    "Executions.over": "a server's own executions, of all projects",
+    "Executions.end_abandoned": "the server's own schedule, over all projects",
+    "Executions.forget": "the server's own schedule, over all projects",
+    "Attempts.count": "asked before anybody is known",
+    "Attempts.forgive": "asked before anybody is known",
+    "Attempts.forget": "the server's own schedule, over all projects",
+    "Servers.report": "no data",
+    "Servers.seen_since": "no data",
+    "Servers.leave": "no data",
+    "Servers.forget": "no data",
     "SearchIndex.describe": "sizes of the whole index",
     "Store.open": "no data",
     "Store.take_over": "workers serve all projects",

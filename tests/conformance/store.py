@@ -120,6 +120,7 @@ class StoreContract:
             "idempotency_keys": 1,
             "index_entries": 5,
             "vectors": 4,
+            "executions": 0,
         }
 
     async def test_an_erased_session_begins_anew(self, store: Store) -> None:

@@ -15,9 +15,9 @@ import httpx
 from memory_server.api.families import DIRECT, FLAT
 from memory_server.application import Application
 from memory_server.domain.account import PrincipalKind
+from memory_server.domain.execution import MemoryIdentity
 from memory_server.domain.scope import Scope
 from memory_server.ports.memories import MemoryQuery
-from memory_server.services.executions import MemoryIdentity
 from tests.unit.memory_server.api import callers
 from tests.unit.memory_server.api.application import PROJECT
 
@@ -219,7 +219,9 @@ async def a_world(application: Application, client: httpx.AsyncClient) -> World:
         known[f"account of {project}"] = await _account(world, project, "AGENT_DEVELOPER")
     known["reader of shop"] = await _account(world, SHOP, "PROJECT_READ_ONLY")
     known["agent of ana"] = Caller(
-        headers={**callers.OWNER, EXECUTION: _execution(application)}, identity="ana", runs_in=SHOP
+        headers={**callers.OWNER, EXECUTION: await _execution(application)},
+        identity="ana",
+        runs_in=SHOP,
     )
     for user in USERS[:2]:
         headers = await callers.a_person(client, user, project=STRICT)
@@ -235,9 +237,9 @@ async def _account(world: World, project: str, role: str) -> Caller:
     return Caller(headers=headers, project=project, identity=account.client_id, may_write=may_write)
 
 
-def _execution(application: Application) -> str:
+async def _execution(application: Application) -> str:
     identity = MemoryIdentity(kind=PrincipalKind.OWNER, user_id="ana")
-    execution = application.executions.begin(
+    execution = await application.executions.begin(
         project_id=SHOP, identity=identity, session_id="monday", workspace="default"
     )
     return execution.id

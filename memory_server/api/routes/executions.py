@@ -8,9 +8,10 @@ from memory_server.api.caller import Caller
 from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.invoke import ExecutionDocument
 from memory_server.domain.account import AccountRole, PrincipalKind
+from memory_server.domain.execution import Execution
 from memory_server.domain.limits import MAX_ID
 from memory_server.errors import ExecutionNotFound, NotSuspended
-from memory_server.services.executions import Execution, Executions
+from memory_server.services.executions import ExecutionKeeping
 
 router = APIRouter(prefix="/projects/{project_id}/executions/{execution_id}", tags=["agent"])
 
@@ -23,8 +24,12 @@ Workspace = Annotated[
 async def get_execution(
     execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ExecutionDocument:
-    """Return an execution as it stands. Executions are known until the server ends."""
-    return ExecutionDocument.of(_found(services.executions, caller, execution_id, workspace_id))
+    """Return an execution as it stands, on whichever server: for a day after it ended.
+
+    With a SQLite store, until the server ends at the most.
+    """
+    found = await _found(services.executions, caller, execution_id, workspace_id)
+    return ExecutionDocument.of(found)
 
 
 @router.post("/cancel")
@@ -32,8 +37,8 @@ async def cancel_execution(
     execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ExecutionDocument:
     """Stop an execution; one that is over stays as it ended."""
-    found = _found(services.executions, caller, execution_id, workspace_id)
-    return ExecutionDocument.of(services.executions.cancel(found.id) or found)
+    found = await _found(services.executions, caller, execution_id, workspace_id)
+    return ExecutionDocument.of(await services.executions.cancel(found.id) or found)
 
 
 @router.post("/interrupt")
@@ -41,7 +46,7 @@ async def interrupt_execution(
     execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ExecutionDocument:
     """Refuse: agents here run to their end, or are cancelled."""
-    found = _found(services.executions, caller, execution_id, workspace_id)
+    found = await _found(services.executions, caller, execution_id, workspace_id)
     raise NotSuspended(
         f"execution {found.id} is {found.status} and cannot be interrupted to go on later: agents "
         "here run to their end. Stop it with cancel"
@@ -53,20 +58,22 @@ async def resume_execution(
     execution_id: str, workspace_id: Workspace, caller: CallerOfRoute, services: ServicesOfApp
 ) -> ExecutionDocument:
     """Refuse: nothing here is ever suspended."""
-    found = _found(services.executions, caller, execution_id, workspace_id)
+    found = await _found(services.executions, caller, execution_id, workspace_id)
     raise NotSuspended(
         f"execution {found.id} is {found.status}, not suspended: go on in its session with another "
         "invocation"
     )
 
 
-def _found(executions: Executions, caller: Caller, execution_id: str, workspace: str) -> Execution:
-    found = executions.find(execution_id)
+async def _found(
+    executions: ExecutionKeeping, caller: Caller, execution_id: str, workspace: str
+) -> Execution:
+    found = await executions.find(execution_id)
     here = (caller.project_id, workspace)
     if found is None or (found.project_id, found.workspace) != here or not _may_see(caller, found):
         raise ExecutionNotFound(
             f"execution_id: no execution {execution_id!r} is known in this workspace; executions "
-            "are kept in memory, until the server ends"
+            "are known for a day, and where memory is kept in SQLite until the server ends"
         )
     return found
 

@@ -9,10 +9,10 @@ from pydantic import Field
 from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
 from memory_server.domain.account import PrincipalKind
 from memory_server.domain.chunk import Source
+from memory_server.domain.execution import Execution, ExecutionStatus
 from memory_server.domain.tokens import count_tokens
 from memory_server.errors import MemoryServerError
 from memory_server.ports.agent import AgentEvent
-from memory_server.services.executions import Execution, ExecutionStatus
 from memory_server.services.invocation import InvokeOutcome, InvokeRequest
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory_server.domain.deployment import AppliedConfig, Secret, StoredConfig
-from memory_server.ports.deployment import DeploymentFiles
+from memory_server.ports.deployment import DeploymentRecords
 from memory_server.storage.files.documents import damaged, read, write
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ APPLIED = "configuration.applied.json"
 SECRETS = "secrets.json"
 
 
-class DeploymentDirectory(DeploymentFiles):
+class DeploymentDirectory(DeploymentRecords):
     """The files in the data directory. One process owns them: whoever holds the store's lock."""
 
     def __init__(self, path: Path) -> None:

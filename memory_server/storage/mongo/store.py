@@ -5,17 +5,29 @@ from typing import Any
 
 from memory_server.domain.scope import Scope
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
+from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
 from memory_server.ports.search import SearchIndex
+from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
+from memory_server.storage.mongo.accounts import MongoAccounts
+from memory_server.storage.mongo.arrivals import Arrivals
+from memory_server.storage.mongo.attempts import MongoAttempts
 from memory_server.storage.mongo.database import MongoDatabase
+from memory_server.storage.mongo.executions import MongoExecutions
+from memory_server.storage.mongo.members import MongoMembers
+from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
+from memory_server.storage.mongo.servers import MongoServers
+from memory_server.storage.mongo.turns import MongoTurns
 
 
 class MongoStore(Store):
@@ -24,10 +36,18 @@ class MongoStore(Store):
     def __init__(self, database: MongoDatabase, *, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        arrivals = Arrivals(clock)
+        self._turns = MongoTurns(database, arrivals)
+        self._accounts = MongoAccounts(database)
+        self._projects = MongoProjects(database)
+        self._members = MongoMembers(database)
+        self._executions = MongoExecutions(database)
+        self._attempts = MongoAttempts(database)
+        self._servers = MongoServers(database)
 
     @property
     def turns(self) -> Turns:
-        raise NotImplementedError
+        return self._turns
 
     @property
     def snapshots(self) -> Snapshots:
@@ -43,19 +63,35 @@ class MongoStore(Store):
 
     @property
     def accounts(self) -> Accounts:
-        raise NotImplementedError
+        return self._accounts
 
     @property
     def projects(self) -> Projects:
-        raise NotImplementedError
+        return self._projects
 
     @property
     def members(self) -> Members:
-        raise NotImplementedError
+        return self._members
 
     @property
     def search(self) -> SearchIndex:
         raise NotImplementedError
+
+    @property
+    def spaces(self) -> Spaces:
+        raise NotImplementedError
+
+    @property
+    def executions(self) -> Executions:
+        return self._executions
+
+    @property
+    def attempts(self) -> Attempts:
+        return self._attempts
+
+    @property
+    def servers(self) -> Servers:
+        return self._servers
 
     async def open(self) -> None:
         await self._database.open()

@@ -2,34 +2,47 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from memory_server.domain.erasure import Erasure, Traces
 from memory_server.domain.scope import Scope
 from memory_server.errors import StorageError
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.archive import Archive
+from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
+from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
 from memory_server.ports.search import SearchIndex
+from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from memory_server.search.local.index import LocalIndex
 from memory_server.storage.sqlite.accounts import SqliteAccounts
+from memory_server.storage.sqlite.archive import SqliteArchive
+from memory_server.storage.sqlite.attempts import ProcessAttempts
 from memory_server.storage.sqlite.database import Database
-from memory_server.storage.sqlite.erasure import erase
+from memory_server.storage.sqlite.erasure import erase, has_traces, remove_traces
+from memory_server.storage.sqlite.executions import ProcessExecutions
 from memory_server.storage.sqlite.heartbeat import Heartbeat
 from memory_server.storage.sqlite.jobs import SqliteJobs
 from memory_server.storage.sqlite.members import SqliteMembers
 from memory_server.storage.sqlite.memories import SqliteMemories
 from memory_server.storage.sqlite.projects import SqliteProjects
 from memory_server.storage.sqlite.schema import migrations
+from memory_server.storage.sqlite.servers import ProcessServers
 from memory_server.storage.sqlite.snapshots import SqliteSnapshots
+from memory_server.storage.sqlite.spaces import SqliteSpaces
 from memory_server.storage.sqlite.turns import SqliteTurns
 
 VECTOR_MEMORY_BYTES = 256 * 1024 * 1024
+REWRITTEN_AT_ONCE_BYTES = 32 * 1024 * 1024
+"""Of a file; it takes under a second."""
 
 
 class SqliteStore(Store):
@@ -41,9 +54,14 @@ class SqliteStore(Store):
         *,
         clock: Clock,
         vector_memory_bytes: int = VECTOR_MEMORY_BYTES,
+        rewritten_at_once_bytes: int = REWRITTEN_AT_ONCE_BYTES,
     ) -> None:
-        """Prepare the store; `vector_memory_bytes` bounds what the index keeps in memory."""
+        """Prepare the store; `vector_memory_bytes` bounds what the index keeps in memory.
+
+        A file of up to `rewritten_at_once_bytes` is written anew before an erasure is answered.
+        """
         self._clock = clock
+        self._rewritten_at_once_bytes = rewritten_at_once_bytes
         self._database = Database(path, migrations())
         self._turns = SqliteTurns(self._database)
         self._snapshots = SqliteSnapshots(self._database)
@@ -52,6 +70,11 @@ class SqliteStore(Store):
         self._accounts = SqliteAccounts(self._database)
         self._projects = SqliteProjects(self._database)
         self._members = SqliteMembers(self._database)
+        self._executions = ProcessExecutions()
+        self._attempts = ProcessAttempts()
+        self._servers = ProcessServers()
+        self._spaces = SqliteSpaces(self._database)
+        self._archive = SqliteArchive(self._database)
         self._heartbeat = Heartbeat(self._database, clock)
         self._search = LocalIndex(self._database, vector_memory_bytes=vector_memory_bytes)
 
@@ -87,6 +110,26 @@ class SqliteStore(Store):
     def search(self) -> SearchIndex:
         return self._search
 
+    @property
+    def spaces(self) -> Spaces:
+        return self._spaces
+
+    @property
+    def executions(self) -> Executions:
+        return self._executions
+
+    @property
+    def attempts(self) -> Attempts:
+        return self._attempts
+
+    @property
+    def servers(self) -> Servers:
+        return self._servers
+
+    @property
+    def archive(self) -> Archive:
+        return self._archive
+
     async def open(self) -> None:
         await self._database.open()
 
@@ -109,15 +152,31 @@ class SqliteStore(Store):
             "location": self._database.location,
             "schema_version": self._database.schema_version,
             "size_bytes": self._database.size_bytes(),
+            "traces": (await self._traces()).value,
         }
 
-    async def erase(self, scope: Scope) -> Mapping[str, int]:
-        counts = await self._database.write(lambda db: erase(db, scope))
-        try:
-            await self._database.scrub()
-        except StorageError as error:
-            raise type(error)(
-                "all of it was erased and is found no more, but its traces are still in the file "
-                f"({error}); erase once more to remove them"
-            ) from error
-        return counts
+    async def copy(self) -> IO[bytes]:
+        return await self._database.copy()
+
+    async def erase(self, scope: Scope) -> Erasure:
+        now = self._clock.now()
+        counts = await self._database.write(lambda db: erase(db, scope, now))
+        counts = {**counts, "executions": self._executions.erase(scope)}
+        if self._database.size_bytes() <= self._rewritten_at_once_bytes:
+            try:
+                await self._database.alone(remove_traces)
+            except StorageError as error:
+                raise type(error)(
+                    "all of it was erased and is found no more, but its traces are still in the "
+                    f"file ({error}); erase once more to remove them"
+                ) from error
+        return Erasure(counts=counts, traces=await self._traces())
+
+    async def remove_traces(self) -> bool:
+        if await self._traces() is Traces.NONE:
+            return False
+        await self._database.alone(remove_traces)
+        return True
+
+    async def _traces(self) -> Traces:
+        return Traces.LEFT if await self._database.read(has_traces) else Traces.NONE

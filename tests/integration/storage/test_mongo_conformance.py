@@ -2,8 +2,12 @@
 
 from memory_server.storage.mongo import MongoStore
 from tests.conformance.accounts import AccountsContract
+from tests.conformance.attempts import AttemptsContract
+from tests.conformance.executions import ExecutionsContract
 from tests.conformance.members import MembersContract
 from tests.conformance.projects import ProjectsContract
+from tests.conformance.servers import ServersContract
+from tests.conformance.turns import TurnsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
 
@@ -22,4 +26,20 @@ class TestMembers(OnMongo, MembersContract):
 
 
 class TestProjects(OnMongo, ProjectsContract):
+    pass
+
+
+class TestExecutions(OnMongo, ExecutionsContract):
+    pass
+
+
+class TestAttempts(OnMongo, AttemptsContract):
+    pass
+
+
+class TestServers(OnMongo, ServersContract):
+    pass
+
+
+class TestTurns(OnMongo, TurnsContract):
     pass

@@ -1,6 +1,8 @@
 """The SQLite store keeps every promise of the ports, in a file and in memory."""
 
 from tests.conformance.accounts import AccountsContract
+from tests.conformance.attempts import AttemptsContract
+from tests.conformance.executions import ExecutionsContract
 from tests.conformance.isolation import IsolationContract
 from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
@@ -12,6 +14,7 @@ from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.moments import MomentsContract
 from tests.conformance.projects import ProjectsContract
 from tests.conformance.records import RecordsContract
+from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.store import DurableStoreContract, StoreContract
@@ -153,4 +156,28 @@ class TestScopesInFile(InFile, ScopesContract):
 
 
 class TestScopesInMemory(InMemory, ScopesContract):
+    pass
+
+
+class TestExecutionsInFile(InFile, ExecutionsContract):
+    pass
+
+
+class TestExecutionsInMemory(InMemory, ExecutionsContract):
+    pass
+
+
+class TestAttemptsInFile(InFile, AttemptsContract):
+    pass
+
+
+class TestAttemptsInMemory(InMemory, AttemptsContract):
+    pass
+
+
+class TestServersInFile(InFile, ServersContract):
+    pass
+
+
+class TestServersInMemory(InMemory, ServersContract):
     pass

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from memory_server.api.families import FAMILIES, MEMORY_ROUTERS
 from memory_server.application import Application
 from memory_server.domain.account import PrincipalKind
-from memory_server.services.executions import MemoryIdentity
+from memory_server.domain.execution import MemoryIdentity
 from tests.unit.memory_server.api.application import PROJECT
 from tests.unit.memory_server.api.callers import (
     OWNER,
@@ -109,8 +109,8 @@ async def test_inside_an_unknown_execution_no_record_is_anybodys(
     assert (answer.status_code, answer.json()["code"]) == (400, "IDENTITY_MISSING")
 
 
-def an_execution_of_ana(application: Application, project: str = PROJECT) -> dict[str, str]:
-    execution = application.executions.begin(
+async def an_execution_of_ana(application: Application, project: str = PROJECT) -> dict[str, str]:
+    execution = await application.executions.begin(
         project_id=project,
         identity=MemoryIdentity(kind=PrincipalKind.OWNER, user_id="ana"),
         session_id="monday",
@@ -122,7 +122,7 @@ def an_execution_of_ana(application: Application, project: str = PROJECT) -> dic
 async def test_inside_an_execution_of_ana_no_route_lets_bob_be_named(
     client: httpx.AsyncClient, application: Application, prefix: str
 ) -> None:
-    headers = OWNER | an_execution_of_ana(application)
+    headers = OWNER | await an_execution_of_ana(application)
 
     found = await refusals(client, prefix, headers, user_id="bob")
 
@@ -132,7 +132,7 @@ async def test_inside_an_execution_of_ana_no_route_lets_bob_be_named(
 async def test_inside_an_execution_of_ana_she_is_named_everywhere(
     client: httpx.AsyncClient, application: Application, prefix: str
 ) -> None:
-    headers = OWNER | an_execution_of_ana(application)
+    headers = OWNER | await an_execution_of_ana(application)
 
     found = await refusals(client, prefix, headers, user_id="ana")
 
@@ -142,7 +142,7 @@ async def test_inside_an_execution_of_ana_she_is_named_everywhere(
 async def test_an_execution_of_another_project_is_an_unknown_one(
     client: httpx.AsyncClient, application: Application, prefix: str
 ) -> None:
-    headers = OWNER | an_execution_of_ana(application, await a_project(client))
+    headers = OWNER | await an_execution_of_ana(application, await a_project(client))
 
     found = await refusals(client, prefix, headers, user_id="bob")
 
@@ -283,7 +283,7 @@ async def test_where_identity_is_enforced_what_all_may_see_is_read_by_its_visibi
 async def test_the_records_of_an_enforced_person_are_their_own(
     client: httpx.AsyncClient, application: Application
 ) -> None:
-    headers = await a_person(client, "bob") | an_execution_of_ana(application)
+    headers = await a_person(client, "bob") | await an_execution_of_ana(application)
     await enforce_identity(client)
 
     answer = await client.post("/api/v1/memory/types/x", json={"content": "c"}, headers=headers)

@@ -66,7 +66,9 @@ def tokens(clock: ManualClock) -> Tokens:
 
 @pytest.fixture
 def accounts(store: Store, clock: ManualClock, tokens: Tokens) -> ServiceAccounts:
-    return ServiceAccounts(accounts=store.accounts, clock=clock, tokens=tokens)
+    return ServiceAccounts(
+        accounts=store.accounts, attempts=store.attempts, clock=clock, tokens=tokens
+    )
 
 
 @pytest.fixture
@@ -76,7 +78,7 @@ async def issued(accounts: ServiceAccounts) -> IssuedSecret:
 
 @pytest.fixture
 def members(store: Store, clock: ManualClock, tokens: Tokens) -> MemberKeeping:
-    return MemberKeeping(members=store.members, clock=clock, tokens=tokens)
+    return MemberKeeping(members=store.members, attempts=store.attempts, clock=clock, tokens=tokens)
 
 
 async def token_of(accounts: ServiceAccounts, issued: IssuedSecret) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memory_server.domain.deployment import RunningConfig
+from memory_server.domain.spaces import SpacesInUse
 from memory_server.errors import InvalidProjectConfig
 from memory_server.services.configuration import Configuration, Present
 from memory_server.settings import ConfigSource
@@ -29,7 +30,7 @@ def present(document: dict[str, Any] = LOCAL, **changes: Any) -> Present:
         source=changes.pop("source", ConfigSource.APPLIED),
         local_models=False,
     )
-    values: dict[str, Any] = {"running": running, "secrets": {}, "vectors": 0}
+    values: dict[str, Any] = {"running": running, "secrets": {}, "spaces": SpacesInUse()}
     return Present(**values | changes)
 
 

@@ -4,10 +4,11 @@ from datetime import timedelta
 import pytest
 
 from memory_server.domain.account import AccountRole, PrincipalKind
+from memory_server.domain.execution import ExecutionStatus, MemoryIdentity
 from memory_server.errors import Forbidden, NotAuthenticated, TokenExpired
 from memory_server.ports.agent import Badge
 from memory_server.ports.store import Store
-from memory_server.services.executions import Executions, ExecutionStatus, MemoryIdentity
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.identity import Identity
 from memory_server.services.members import MemberKeeping
 from memory_server.services.service_accounts import IssuedSecret, NewAccount, ServiceAccounts
@@ -195,37 +196,39 @@ async def test_a_login_is_nobody_elses(
 
 
 async def test_an_agents_process_is_whose_execution_it_works_on_and_nobody_between_two(
-    identity: Identity, executions: Executions
+    identity: Identity, executions: ExecutionKeeping
 ) -> None:
     executions.admit(badge := Badge())
     whose = MemoryIdentity(kind=PrincipalKind.OWNER, user_id="ana")
-    execution = executions.begin(
+    execution = await executions.begin(
         project_id="p", identity=whose, session_id="s", workspace="default"
     )
     badge.execution_id = execution.id
 
     principal = await identity.authenticate(badge.token, project_id="p")
-    executions.finish(execution.id, ExecutionStatus.COMPLETED)
+    await executions.finish(execution.id, ExecutionStatus.COMPLETED)
 
     assert (principal.kind, principal.id) == (PrincipalKind.EXECUTION, "ana")
     with pytest.raises(NotAuthenticated, match="only while"):
         await identity.authenticate(badge.token, project_id="p")
 
 
-def at_work(executions: Executions, kind: PrincipalKind, invoker: str) -> Badge:
+async def at_work(executions: ExecutionKeeping, kind: PrincipalKind, invoker: str) -> Badge:
     """Return the badge of an agent that somebody has invoked, and that works."""
     executions.admit(badge := Badge())
     whose = MemoryIdentity(kind=kind, invoker=invoker, user_id="ana")
-    execution = executions.begin(project_id="p", identity=whose, session_id="s", workspace="w")
+    execution = await executions.begin(
+        project_id="p", identity=whose, session_id="s", workspace="w"
+    )
     badge.execution_id = execution.id
     return badge
 
 
 async def test_an_agents_process_acts_for_whoever_invoked_it_as_they_stand_now(
-    identity: Identity, members: MemberKeeping, executions: Executions
+    identity: Identity, members: MemberKeeping, executions: ExecutionKeeping
 ) -> None:
     await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
-    badge = at_work(executions, PrincipalKind.PERSON, "ana")
+    badge = await at_work(executions, PrincipalKind.PERSON, "ana")
 
     await members.change("p", "ana", role=AccountRole.PROJECT_READ_ONLY)
 
@@ -242,12 +245,12 @@ async def test_an_agents_process_acts_for_whoever_invoked_it_as_they_stand_now(
 async def test_an_agents_process_is_out_with_the_person_who_invoked_it(
     identity: Identity,
     members: MemberKeeping,
-    executions: Executions,
+    executions: ExecutionKeeping,
     clock: ManualClock,
     end: str,
 ) -> None:
     await members.add("p", "ana", AccountRole.AGENT_DEVELOPER)
-    badge = at_work(executions, PrincipalKind.PERSON, "ana")
+    badge = await at_work(executions, PrincipalKind.PERSON, "ana")
     await identity.authenticate(badge.token)
     clock.advance(1)
 
@@ -267,14 +270,14 @@ async def test_an_agents_process_is_out_with_the_account_that_invoked_it(
     identity: Identity,
     accounts: ServiceAccounts,
     issued: IssuedSecret,
-    executions: Executions,
+    executions: ExecutionKeeping,
     end: str,
 ) -> None:
     client_id = issued.account.client_id
     if end == "of another project":
         other = NewAccount(name="other", role=AccountRole.AGENT_DEVELOPER)
         client_id = (await accounts.create("q", other)).account.client_id
-    badge = at_work(executions, PrincipalKind.SERVICE_ACCOUNT, client_id)
+    badge = await at_work(executions, PrincipalKind.SERVICE_ACCOUNT, client_id)
 
     if end == "deleted":
         await accounts.delete("p", client_id)
@@ -286,12 +289,12 @@ async def test_an_agents_process_is_out_with_the_account_that_invoked_it(
 
 
 @pytest.fixture
-def executions(clock: ManualClock, ids: CountingIds) -> Executions:
-    return Executions(clock=clock, ids=ids)
+def executions(store: Store, clock: ManualClock, ids: CountingIds) -> ExecutionKeeping:
+    return ExecutionKeeping(executions=store.executions, clock=clock, ids=ids)
 
 
 @pytest.fixture
-def identity(store: Store, tokens: Tokens, executions: Executions) -> Identity:
+def identity(store: Store, tokens: Tokens, executions: ExecutionKeeping) -> Identity:
     return Identity(
         accounts=store.accounts,
         members=store.members,

@@ -12,7 +12,6 @@ from memory_server.errors import (
     RateLimited,
 )
 from memory_server.ports.store import Store
-from memory_server.services.attempts import MOST_KEYS
 from memory_server.services.identity import Identity
 from memory_server.services.members import (
     MOST_LOGINS,
@@ -23,6 +22,7 @@ from memory_server.services.members import (
     NewPassword,
 )
 from memory_server.services.tokens import Tokens
+from memory_server.storage.sqlite.attempts import MOST_KEYS
 from tests.clock import ManualClock
 from tests.unit.memory_server.services.conftest import OWNER_TOKEN
 

@@ -148,7 +148,9 @@ class Overtaken(ServiceAccounts):
     def __init__(
         self, other: ServiceAccounts, store: Store, clock: ManualClock, tokens: Tokens, times: int
     ) -> None:
-        super().__init__(accounts=store.accounts, clock=clock, tokens=tokens)
+        super().__init__(
+            accounts=store.accounts, attempts=store.attempts, clock=clock, tokens=tokens
+        )
         self._other = other
         self._times = times
 
@@ -230,7 +232,12 @@ async def test_asking_for_a_token_does_not_undo_a_rotation(
     async def rotate() -> None:
         rotated.append(await accounts.rotate_secret("p", issued.account.client_id))
 
-    late = ServiceAccounts(accounts=LatePut(store.accounts, rotate), clock=clock, tokens=tokens)
+    late = ServiceAccounts(
+        accounts=LatePut(store.accounts, rotate),
+        attempts=store.attempts,
+        clock=clock,
+        tokens=tokens,
+    )
     await token_of(late, issued)
 
     await token_of(accounts, rotated[0])

@@ -11,7 +11,7 @@ from memory_server.application import Application
 from memory_server.bootstrap import join
 from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.custom_type import NOT_ENABLED, UNKNOWN
-from memory_server.services.executions import MemoryIdentity
+from memory_server.domain.execution import MemoryIdentity
 from memory_server.services.service_accounts import NewAccount
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import PROJECT, an_application
@@ -249,7 +249,7 @@ async def test_inside_an_execution_records_are_its_users(
     client: httpx.AsyncClient, application: Application, header: str
 ) -> None:
     identity = MemoryIdentity(kind=PrincipalKind.PERSON, user_id="ana")
-    execution = application.executions.begin(
+    execution = await application.executions.begin(
         project_id=PROJECT, identity=identity, session_id="s", workspace="local"
     )
     await save(client, "nobody's pump")

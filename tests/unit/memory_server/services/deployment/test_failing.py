@@ -45,8 +45,8 @@ async def test_services_that_do_not_become_ready_are_dropped_and_the_old_serve_o
     assert first.background.state == "running"
     assert not (tmp_path / "configuration.applied.json").exists()
     assert (await deployed.config()).pending
-    assert deployed.last_apply is not None
-    assert deployed.last_apply.outcome == "failed"
+    assert deployed.applies.last is not None
+    assert deployed.applies.last.outcome == "failed"
 
 
 async def test_a_model_that_fails_already_holds_up_no_other_change(
@@ -130,8 +130,8 @@ async def test_a_fault_of_the_program_leaves_the_old_services_serving(
         await apply(deployment)
 
     assert deployment.current is first
-    assert deployment.last_apply is not None
-    assert deployment.last_apply.error == "ZeroDivisionError: see the log"
+    assert deployment.applies.last is not None
+    assert deployment.applies.last.error == "ZeroDivisionError: see the log"
     await deployment.end()
     await deployment.current.close()
 

@@ -193,12 +193,12 @@ async def test_an_apply_goes_on_when_its_caller_leaves(
     asking = asyncio.create_task(apply(deployed))
     await asyncio.sleep(0)
     asking.cancel()
-    assert deployed._rolling is not None
-    await asyncio.wait({deployed._rolling})
+    assert deployed.applies._working is not None
+    await asyncio.wait({deployed.applies._working})
 
     assert deployed.current is not first
-    assert deployed.last_apply is not None
-    assert deployed.last_apply.outcome == "applied"
+    assert deployed.applies.last is not None
+    assert deployed.applies.last.outcome == "applied"
 
 
 async def test_an_empty_store_takes_another_embedding_model_when_requests_have_ended(

@@ -13,7 +13,7 @@ from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.reranking.absent import NoReranker
 from memory_server.services.agent_run import RunLimits
 from memory_server.services.context import ContextBuilding
-from memory_server.services.executions import Executions
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.invocation import Invocation
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
@@ -28,8 +28,8 @@ def answerer() -> Echo:
 
 
 @pytest.fixture
-def executions(clock: ManualClock, ids: CountingIds) -> Executions:
-    return Executions(clock=clock, ids=ids)
+def executions(store: Store, clock: ManualClock, ids: CountingIds) -> ExecutionKeeping:
+    return ExecutionKeeping(executions=store.executions, clock=clock, ids=ids)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def invocation(
     embedder: HashingEmbedder,
     ids: CountingIds,
     clock: ManualClock,
-    executions: Executions,
+    executions: ExecutionKeeping,
     project: dict[str, Any],
     answerer: Echo,
 ) -> Invocation:

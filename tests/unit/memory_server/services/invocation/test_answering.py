@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.execution import ExecutionStatus
 from memory_server.domain.memory import Fact
 from memory_server.domain.scope import Scope
 from memory_server.errors import InvalidRequest, ProjectNotFound, ProviderUnavailable
 from memory_server.ports.store import Store
 from memory_server.providers.embedding.deterministic import HashingEmbedder
-from memory_server.services.executions import Executions, ExecutionStatus
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.invocation import Invocation, InvokeRequest
 from memory_server.services.memories import MemoryKeeping, SaveRequest
 from tests.clock import CountingIds, ManualClock
@@ -83,14 +84,14 @@ async def test_payload_alone_is_the_message(invocation: Invocation, store: Store
 
 
 async def test_an_execution_is_known_while_it_runs_and_afterwards(
-    invocation: Invocation, executions: Executions, answerer: Echo
+    invocation: Invocation, executions: ExecutionKeeping, answerer: Echo
 ) -> None:
     run, _events = await begun(invocation, answerer)
-    during = executions.find(run.execution.id)
+    during = await executions.find(run.execution.id)
     assert answerer.waits is not None
     answerer.waits.set()
     await run.task
-    after = executions.find(run.execution.id)
+    after = await executions.find(run.execution.id)
 
     assert during is not None
     assert after is not None

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
+from memory_server.domain.execution import ExecutionStatus
 from memory_server.domain.scope import Scope
 from memory_server.errors import AgentTimedOut, ExecutionCancelled
 from memory_server.ports.agent import AgentEvent
 from memory_server.ports.store import Store
 from memory_server.services.agent_run import KeepAlive
-from memory_server.services.executions import Executions, ExecutionStatus
+from memory_server.services.executions import ExecutionKeeping
 from memory_server.services.invocation import Invocation, InvokeRequest
 from tests.clock import ManualClock
 from tests.unit.memory_server.services.invocation.steps import (
@@ -23,11 +24,11 @@ from tests.unit.memory_server.services.invocation.steps import (
 
 
 async def test_a_cancelled_execution_keeps_what_was_told(
-    invocation: Invocation, executions: Executions, store: Store, answerer: Echo
+    invocation: Invocation, executions: ExecutionKeeping, store: Store, answerer: Echo
 ) -> None:
     run, _events = await begun(invocation, answerer)
 
-    executions.cancel(run.execution.id)
+    await executions.cancel(run.execution.id)
     await run.task
 
     with pytest.raises(ExecutionCancelled):
@@ -38,21 +39,21 @@ async def test_a_cancelled_execution_keeps_what_was_told(
 
 
 async def test_a_caller_who_leaves_ends_the_work(
-    invocation: Invocation, executions: Executions, store: Store, answerer: Echo
+    invocation: Invocation, executions: ExecutionKeeping, store: Store, answerer: Echo
 ) -> None:
     run, events = await begun(invocation, answerer)
 
     await events.aclose()
     await run.task
 
-    ended = executions.find(run.execution.id)
+    ended = await executions.find(run.execution.id)
     assert ended is not None
     assert ended.status is ExecutionStatus.CANCELLED
     assert (await said(store, "ana"))[-1] == ("assistant", "0 known, ")
 
 
 async def test_an_invocation_that_takes_too_long_is_stopped(
-    invocation: Invocation, executions: Executions, clock: ManualClock, answerer: Echo
+    invocation: Invocation, executions: ExecutionKeeping, clock: ManualClock, answerer: Echo
 ) -> None:
     run, _events = await begun(invocation, answerer)
 
@@ -61,7 +62,7 @@ async def test_an_invocation_that_takes_too_long_is_stopped(
 
     with pytest.raises(AgentTimedOut, match="600 seconds"):
         run.outcome()
-    ended = executions.find(run.execution.id)
+    ended = await executions.find(run.execution.id)
     assert ended is not None
     assert (ended.status, ended.error_code) == (ExecutionStatus.FAILED, "AGENT_TIMEOUT")
 
