@@ -4,10 +4,10 @@
 
 For each number of servers, on an empty database of its own: all sessions are recorded at once,
 every turn through another server than the one before. Then all of it is promoted and extracted, and
-the database is read: the numbers of every session must be dense, every turn in one snapshot, and every
-snapshot extracted once for each type. "bare" is the same transaction (counter and turn)
-sent by the driver alone, with as many at once. Without `--uri` a SecantusDB process serves on the
-same cores, so the database and the servers take time from each other.
+the database is read: the numbers of every session must be dense, every turn in one snapshot, and
+every snapshot extracted once for each type. "bare" is the same transaction (counter and turn) sent
+by the driver alone, with as many at once. Without `--uri` a SecantusDB process serves on the same
+cores, so the database and the servers take time from each other.
 
 Exit status 1 if anything happened twice or not at all, or if one server records fewer turns than a
 tenth of the bare transactions.
