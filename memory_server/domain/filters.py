@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from memory_server.errors import InvalidFilter
+
 Scalar = str | int | float | bool | datetime | None
 
 Kind = Literal["string", "number", "boolean", "date"]
@@ -75,6 +77,14 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
     ((list, tuple), "a list"),
 )
 """What values are called; a bool is an int too, so it comes first."""
+
+
+def segments_of(path: str) -> list[str]:
+    """Return the names that a path joins by dots, or raise `InvalidFilter`."""
+    segments = path.split(".")
+    if any(not segment or '"' in segment or "\\" in segment for segment in segments):
+        raise InvalidFilter(f"{path!r} is not a path: names joined by dots, without quotes")
+    return segments
 
 
 def kind_of(value: object) -> str:

@@ -7,8 +7,15 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator, Scalar
-from memory_server.errors import InvalidFilter
+from memory_server.domain.filters import (
+    Clauses,
+    Comparison,
+    Connective,
+    Filter,
+    Operator,
+    Scalar,
+    segments_of,
+)
 from memory_server.search.local.moments import exact_micros
 
 Bind = Callable[[str | int | float], str]
@@ -35,10 +42,7 @@ def _joined(clauses: Clauses, parts: Sequence[str]) -> str:
 
 
 def _json_path(path: str) -> str:
-    segments = path.split(".")
-    if any(not segment or '"' in segment or "\\" in segment for segment in segments):
-        raise InvalidFilter(f"{path!r} is not a path: names joined by dots, without quotes")
-    return "$" + "".join(f'."{segment}"' for segment in segments)
+    return "$" + "".join(f'."{segment}"' for segment in segments_of(path))
 
 
 class _Field:
