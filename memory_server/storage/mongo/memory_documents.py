@@ -1,0 +1,205 @@
+"""Documents of memories and the values they stand for.
+
+What a caller gave as JSON is kept as text under `given` and read from there: it comes back exactly,
+with numbers of any size and keys of any kind. `text`, `metadata` and `fields` are made of it, for
+searches, for people and for filters.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from bson.binary import Binary
+
+from memory_server.domain.json_values import encode
+from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Record, Term
+from memory_server.domain.scope import Visibility
+from memory_server.search.local import documents as index
+from memory_server.search.local.entries import memory_entry, memory_fields
+from memory_server.search.local.moments import (
+    from_micros,
+    maybe_micros,
+    maybe_moment,
+    moment_text,
+    to_micros,
+    within_reach,
+)
+from memory_server.storage.memory_values import body_of, body_values, evidence_of, evidence_values
+from memory_server.storage.mongo.collections import MEMORIES
+from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.filters import comparable
+
+UNREAD = {"vectors": 0, "fields": 0, "metadata": 0, "text": 0}
+"""The projection of those who read memories: what `memory_of` and `entry_of` do not need."""
+
+
+def memory_document(
+    memory: Memory,
+    *,
+    root_id: str | None = None,
+    hidden: bool = False,
+    vectors: Mapping[str, Binary] | None = None,
+) -> Document:
+    """Return a new document of the collection `MEMORIES[memory.type]`.
+
+    `root_id` is the memory of which this is a former version, None for a memory itself; `hidden`:
+    that memory is deleted. `vectors` are `packed`, by `space_key`.
+    """
+    return {
+        "_id": identity(memory.project_id, memory.id),
+        **memory_values(memory),
+        "root_id": memory.id if root_id is None else root_id,
+        "hidden": hidden or memory.deleted,
+        "has_embedding": bool(vectors),
+        "vectors": dict(vectors or {}),
+    }
+
+
+def memory_values(memory: Memory) -> Document:
+    """Return what a memory says of itself: all but its place in a history and its vectors."""
+    body = memory.body
+    given = encode(
+        {
+            "body": body_values(body),
+            "metadata": memory.metadata,
+            "contextual_metadata": memory.contextual_metadata,
+        }
+    )
+    return {
+        "id": memory.id,
+        "project_id": memory.project_id,
+        "user_id": memory.user_id,
+        "agent_id": memory.agent_id,
+        "session_id": memory.session_id,
+        "visibility": memory.visibility.value,
+        "type": memory.type.value,
+        "custom_type": body.custom_type if isinstance(body, Record) else None,
+        "key": body.key,
+        "domain": body.domain if isinstance(body, Term) else None,
+        "identity_key": memory.identity_key,
+        "live_identity": memory.identity_key if memory.is_live else None,
+        "claim": _claim_document(memory.claim),
+        "text": body.index_text,
+        "metadata": _native(memory.metadata),
+        "fields": comparable(memory_fields(memory)),
+        "given": given,
+        "event_time": _event_document(memory.event_time),
+        "evidence": [dict(evidence_values(one)) for one in memory.evidence],
+        "created_at": to_micros(memory.created_at),
+        "updated_at": to_micros(memory.updated_at),
+        "valid_from": to_micros(memory.valid_from),
+        "valid_to": maybe_micros(memory.valid_to),
+        "reinforcement_count": memory.reinforcement_count,
+        "version": memory.version,
+        "revision": memory.revision,
+        "is_latest": memory.is_latest,
+        "is_live": memory.is_live,
+        "supersedes": memory.supersedes,
+        "superseded_by": memory.superseded_by,
+        "deleted": memory.deleted,
+    }
+
+
+def former_document(stored: Document, former_id: str, replaced_by: Memory) -> Document:
+    """Return the former version that a memory's stored document, with its vectors, becomes."""
+    return {
+        **stored,
+        "_id": identity(replaced_by.project_id, former_id),
+        "id": former_id,
+        "is_latest": False,
+        "is_live": False,
+        "live_identity": None,
+        "superseded_by": replaced_by.id,
+        "valid_to": to_micros(replaced_by.valid_from),
+    }
+
+
+def memory_of(document: Mapping[str, Any]) -> Memory:
+    """Return a memory; the fields of `UNREAD` may be missing."""
+    given = json.loads(document["given"])
+    claim, event = document["claim"], document["event_time"]
+    return Memory(
+        id=document["id"],
+        project_id=document["project_id"],
+        user_id=document["user_id"],
+        agent_id=document["agent_id"],
+        session_id=document["session_id"],
+        visibility=Visibility(document["visibility"]),
+        body=body_of(MemoryType(document["type"]), given["body"]),
+        identity_key=document["identity_key"],
+        claim=None if claim is None else Claim(**claim),
+        metadata=given["metadata"],
+        contextual_metadata=given["contextual_metadata"],
+        event_time=None if event is None else _event(event),
+        evidence=tuple(map(evidence_of, document["evidence"])),
+        created_at=from_micros(document["created_at"]),
+        updated_at=from_micros(document["updated_at"]),
+        valid_from=from_micros(document["valid_from"]),
+        valid_to=maybe_moment(document["valid_to"]),
+        reinforcement_count=document["reinforcement_count"],
+        version=document["version"],
+        revision=document["revision"],
+        is_latest=document["is_latest"],
+        supersedes=document["supersedes"],
+        superseded_by=document["superseded_by"],
+        deleted=document["deleted"],
+        has_embedding=document["has_embedding"],
+    )
+
+
+def entry_of(document: Mapping[str, Any]) -> index.Document:
+    """Return what the index is told of a stored memory; its vectors are `vectors_of`."""
+    return memory_entry(memory_of(document), hidden=document["hidden"])
+
+
+def collection_of(memory: Memory) -> str:
+    """Return the name of the collection that keeps a memory, in all its versions."""
+    return MEMORIES[memory.type]
+
+
+def _claim_document(claim: Claim | None) -> Document | None:
+    if claim is None:
+        return None
+    return {
+        "subject": claim.subject,
+        "attribute": claim.attribute,
+        "value": claim.value,
+        "exclusive": claim.exclusive,
+    }
+
+
+def _event_document(event: EventTime | None) -> Document | None:
+    if event is None:
+        return None
+    return {
+        "start": moment_text(event.start),
+        "end": moment_text(event.end),
+        "words": event.words,
+    }
+
+
+def _event(document: Mapping[str, Any]) -> EventTime:
+    return EventTime(
+        start=within_reach(datetime.fromisoformat(document["start"])),
+        end=within_reach(datetime.fromisoformat(document["end"])),
+        words=document["words"],
+    )
+
+
+def _native(value: Any) -> Any:
+    """Return what the database can hold of a caller's JSON in its own kinds of values."""
+    match value:
+        case Mapping():
+            return {
+                key: _native(one)
+                for key, one in value.items()
+                if not key.startswith("$") and "\0" not in key
+            }
+        case str():
+            return value
+        case Sequence():
+            return [_native(one) for one in value]
+        case int() if not -(2**63) <= value < 2**63:
+            return str(value)
+    return value
