@@ -23,10 +23,10 @@ from benchmarks.process import Server
 from memory_server.domain.embedding import EmbeddingSpace, Purpose, Vector
 from memory_server.domain.memory import Fact, Memory
 from memory_server.domain.scope import Visibility
-from memory_server.models import LOCAL_EMBEDDING
 from memory_server.ports.memories import Add
 from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.system import SystemClock
+from memory_server.settings import LOCAL_EMBEDDING
 from memory_server.storage.sqlite.store import SqliteStore
 
 TOPICS = "travel food music work family health garden books sport weather money code".split()

@@ -44,6 +44,7 @@ def create_app(
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await application.store.open()
         await application.store.take_over()
+        await deployment.prepare()
         deployment.begin()
         try:
             yield

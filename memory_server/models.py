@@ -8,7 +8,12 @@ from memory_server.ports.answerer import Answerer
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.reranker import Reranker
-from memory_server.project_config import EmbeddingConfig, ExtractionLlmConfig, required_keys
+from memory_server.project_config import (
+    EmbeddingConfig,
+    ExtractionLlmConfig,
+    MemoryConfig,
+    required_keys,
+)
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.factory import build_embedder
 from memory_server.providers.extraction.factory import build_extractor
@@ -21,7 +26,6 @@ from memory_server.providers.unconfigured import (
 )
 from memory_server.settings import Settings
 
-LOCAL_EMBEDDING = EmbeddingConfig(provider="local", model="bge-small-en-v1.5", dimension=384)
 LOCAL_EXTRACTION = ExtractionLlmConfig(provider="local")
 
 
@@ -36,6 +40,8 @@ class Providers:
     extraction: Mapping[str, object]
     reranker: Reranker = field(default_factory=lambda: NoReranker("no reranker is configured"))
     """Comes and goes with the embedder."""
+    target: Embedder | None = None
+    """The embedder whose vectors are being made to take the place of the former ones."""
 
 
 Former = tuple[Settings, Providers]
@@ -48,13 +54,15 @@ def build_providers(settings: Settings, former: Former | None = None) -> Provide
 
     A former model of the same configuration and key is used again rather than loaded twice.
     """
-    embedding, extraction = _choices(settings)
-    was_embedding, was_extraction = _choices(former[0]) if former else (None, None)
+    embedding, target, extraction = _choices(settings)
+    was_embedding, _, was_extraction = _choices(former[0]) if former else (None, None, None)
     kept = former[1] if former else None
     keeps_embedding = kept is not None and embedding == was_embedding
     keeps_extraction = kept is not None and extraction == was_extraction
+    made = _made(former)
     return Providers(
-        embedder=kept.embedder if kept and keeps_embedding else _embedder(embedding),
+        embedder=made.get(embedding) or _embedder(embedding),
+        target=None if target is None else made.get(target) or _embedder(target),
         reranker=kept.reranker if kept and keeps_embedding else _reranker(embedding),
         extractor=kept.extractor if kept and keeps_extraction else _extractor(extraction),
         answerer=kept.answerer if kept and keeps_extraction else _answerer(extraction),
@@ -73,6 +81,8 @@ def build_providers(settings: Settings, former: Former | None = None) -> Provide
 
 @dataclass(frozen=True, slots=True)
 class _Embedding:
+    """A model and its key; two of the same are the same model."""
+
     config: EmbeddingConfig
     key: str | None = field(repr=False)
     missing: str | None
@@ -85,29 +95,51 @@ class _Extraction:
     missing: str | None
 
 
-def _choices(settings: Settings) -> tuple[_Embedding, _Extraction]:
-    """Return which models with which keys, or why there is no key."""
-    embedding, extraction = settings.memory.embedding, settings.memory.extraction_llm
-    if settings.local_models:
-        embedding, extraction = LOCAL_EMBEDDING, LOCAL_EXTRACTION
-    config = replace(settings.memory, embedding=embedding, extraction_llm=extraction)
-    keys = {need.purpose: need.names for need in required_keys(config)}
-    found = {purpose: _first(names, settings.secrets) for purpose, names in keys.items()}
-    missing = {
-        purpose: f"no key for {purpose}; looked for {', then '.join(names)} in the project's "
-        "secrets and in .env"
-        for purpose, names in keys.items()
-        if found[purpose] is None
-    }
+def _choices(settings: Settings) -> tuple[_Embedding, _Embedding | None, _Extraction]:
+    """Return which models with which keys, or why there is no key.
+
+    The embedding model is the one of the stored vectors, then the one that is to take its place.
+    """
+    extraction = LOCAL_EXTRACTION if settings.local_models else settings.memory.extraction_llm
+    config = replace(settings.memory, extraction_llm=extraction)
     return (
-        _Embedding(embedding, found.get("embedding"), missing.get("embedding")),
-        _Extraction(extraction, found.get("extraction"), missing.get("extraction")),
+        _embedding(settings, settings.answers or settings.embedding),
+        None if settings.target is None else _embedding(settings, settings.target),
+        _Extraction(extraction, *_key(settings, config, "extraction")),
     )
 
 
+def _embedding(settings: Settings, chosen: EmbeddingConfig) -> _Embedding:
+    config = replace(settings.memory, embedding=chosen)
+    return _Embedding(chosen, *_key(settings, config, "embedding"))
+
+
+def _key(settings: Settings, config: MemoryConfig, purpose: str) -> tuple[str | None, str | None]:
+    """Return the key of a model, or why there is none though it needs one."""
+    names = next((need.names for need in required_keys(config) if need.purpose == purpose), None)
+    if names is None:
+        return None, None
+    key = _first(names, settings.secrets)
+    looked = ", then ".join(names)
+    missing = f"no key for {purpose}; looked for {looked} in the project's secrets and in .env"
+    return key, missing if key is None else None
+
+
+def _made(former: Former | None) -> Mapping[_Embedding, Embedder]:
+    """Return the embedders that are in use, by what they were made from."""
+    if former is None:
+        return {}
+    embedding, target, _ = _choices(former[0])
+    made = {embedding: former[1].embedder}
+    if target is not None and former[1].target is not None:
+        made[target] = former[1].target
+    return made
+
+
 def _embedder(choice: _Embedding) -> Embedder:
+    """Return a model, or what says why there is none: a former one may be gone by now."""
+    space = EmbeddingSpace(model=choice.config.model, dimension=choice.config.dimension)
     if choice.missing is not None:
-        space = EmbeddingSpace(model=choice.config.model, dimension=choice.config.dimension)
         return UnconfiguredEmbedder(space, choice.missing)
     return build_embedder(choice.config, key=choice.key)
 

@@ -68,6 +68,8 @@ class ApplyRequest:
     """Replace the services though nothing changed."""
     local_models: bool = False
     """Let the built-in models stand in for the configured providers."""
+    reembed: bool = False
+    """Have every vector made anew if the embedding model is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

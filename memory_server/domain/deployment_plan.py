@@ -1,17 +1,14 @@
 """Decides what an apply has to do, before anything is touched."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memory_server import project_config
 from memory_server.domain.deployment import RunningConfig, StoredConfig
-from memory_server.project_config import MemoryConfig, RequiredKey
-from memory_server.settings import ConfigSource
-
-LOCAL_MODELS: Mapping[str, Any] = {
-    "embedding": {"provider": "local"},
-    "extraction_llm": {"provider": "local"},
-}
+from memory_server.domain.spaces import SpacesInUse
+from memory_server.project_config import EmbeddingConfig, MemoryConfig, RequiredKey
+from memory_server.settings import LOCAL_EMBEDDING, ConfigSource, Settings
 
 
 def is_pending(stored: StoredConfig | None, running: RunningConfig) -> bool:
@@ -43,14 +40,46 @@ def secret_changes(running: Mapping[str, str], now: Mapping[str, str]) -> Iterat
             yield f"{name} was changed"
 
 
-def space_change(
-    running: RunningConfig, document: Mapping[str, Any], *, local_models: bool
-) -> str | None:
-    """Return the old and the new embedding space if they differ, as `a@1024 -> b@384`."""
-    return project_config.needs_reembedding(
-        effective(running.document, local_models=running.local_models),
-        effective(document, local_models=local_models),
+def embedding_of(document: Mapping[str, Any], *, local_models: bool) -> EmbeddingConfig:
+    """Return the embedding model that services with that configuration want."""
+    return LOCAL_EMBEDDING if local_models else project_config.embedding_of(document)
+
+
+def space_changes(spaces: SpacesInUse, wanted: EmbeddingConfig) -> Iterator[str]:
+    """Yield what becomes of the vectors of a store if that model is to answer."""
+    ahead, before = spaces.led_to(wanted).target, spaces.target
+    if before is not None and (ahead is None or ahead.space != before.space):
+        yield f"the re-embedding to {before.space} is given up"
+    if ahead is not None and (before is None or ahead.space != before.space):
+        assert spaces.active is not None, "otherwise the wanted model would answer at once"
+        yield (
+            f"{spaces.held} vectors are made anew in the background: {spaces.active.space} -> "
+            f"{ahead.space}"
+        )
+
+
+def fitting(settings: Settings, spaces: SpacesInUse) -> Settings:
+    """Return the settings of services that serve these spaces.
+
+    A model of the configured space is the configured one: there may be several ways to it.
+    """
+    wanted = settings.embedding
+    answers, target = spaces.active, spaces.target
+    return replace(
+        settings,
+        answers=None if answers is None or answers.space == wanted.space else answers,
+        target=wanted if target is not None and target.space == wanted.space else target,
     )
+
+
+def fits(settings: Settings, spaces: SpacesInUse) -> bool:
+    """Whether services with these settings serve the spaces as they are."""
+    now, then = settings, fitting(settings, spaces)
+    return (_space(now.answers), _space(now.target)) == (_space(then.answers), _space(then.target))
+
+
+def _space(embedding: EmbeddingConfig | None) -> str | None:
+    return None if embedding is None else embedding.space
 
 
 def redirections(running: RunningConfig, config: MemoryConfig) -> Iterator[str]:
@@ -65,12 +94,13 @@ def redirections(running: RunningConfig, config: MemoryConfig) -> Iterator[str]:
                 yield f"memory.{block}.{name}"
 
 
-def why_space_stays(change: str, vectors: int) -> str:
-    """Say why the embedding model cannot be another one."""
+def why_space_stays(spaces: SpacesInUse, wanted: EmbeddingConfig) -> str:
+    """Say why the embedding model does not become another one by an apply."""
     return (
-        f"the embedding model would change, {change}, and the store holds {vectors} vectors of "
-        "the present one: vectors of different models cannot be compared. Keep the model, or "
-        "begin with an empty store"
+        f"the embedding model would change, {_space(spaces.active)} -> {wanted.space}, and the "
+        f"store holds {spaces.held} vectors of the present one: vectors of different models "
+        "cannot be compared. Have them made anew while the present ones answer: agentengine memory "
+        "reembed"
     )
 
 
@@ -88,10 +118,3 @@ def told(need: RequiredKey) -> str:
         f"{need.purpose} ({need.provider}): no key; looked for {', then '.join(need.names)} in "
         "the project's secrets and in the environment of the server"
     )
-
-
-def effective(document: Mapping[str, Any], *, local_models: bool) -> dict[str, Any]:
-    """Return the document with the providers that the services really use."""
-    if not local_models:
-        return dict(document)
-    return {**{k: v for k, v in document.items() if k != "voyage"}, **LOCAL_MODELS}

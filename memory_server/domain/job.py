@@ -1,7 +1,7 @@
 """Background work that survives its worker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,8 @@ class JobKind(StrEnum):
     """Extract one memory type from one snapshot, and reconcile."""
     EMBED = "embed"
     """Give vectors to memories or turns that could not be embedded when written."""
+    REEMBED = "reembed"
+    """Give everything that has a vector one of another model."""
 
 
 class JobState(StrEnum):
@@ -50,6 +52,13 @@ class Job:
     error_code: str | None = None
     error: str | None = None
     finished_at: datetime | None = None
+
+
+def resting(job: Job) -> Job:
+    """Return a job as it is without the worker that has it: one that runs waits."""
+    if job.state is not JobState.RUNNING:
+        return job
+    return replace(job, state=JobState.QUEUED, lease_owner=None, lease_until=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

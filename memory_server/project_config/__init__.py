@@ -5,6 +5,7 @@
 `memory_config.schema.json` beside this module.
 """
 
+from memory_server.project_config.build import embedding_of
 from memory_server.project_config.comparing import (
     check_against_stored,
     differences,
@@ -56,6 +57,7 @@ __all__ = [
     "differences",
     "digest",
     "effective_types_line",
+    "embedding_of",
     "from_bytes",
     "known_keys",
     "load",

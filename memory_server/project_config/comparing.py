@@ -9,7 +9,7 @@ from memory_server.project_config.build import embedding_of, partition_keys_of
 from memory_server.project_config.problem import Finding, Problem, Steps
 from memory_server.project_config.schema import known_keys
 from memory_server.project_config.validation import Source
-from memory_server.project_config.values import MEMORY_TYPES, EmbeddingConfig, ProjectConfig
+from memory_server.project_config.values import MEMORY_TYPES, ProjectConfig
 
 _ABSENT = object()
 _ENABLED = "memory.extraction.enabled"
@@ -37,7 +37,7 @@ def check_against_stored(
 
 def needs_reembedding(stored: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
     """Return the old and the new embedding space if they differ, as `a@1024 -> b@384`."""
-    old, changed = _space(embedding_of(stored)), _space(embedding_of(new))
+    old, changed = embedding_of(stored).space, embedding_of(new).space
     return None if old == changed else f"{old} -> {changed}"
 
 
@@ -112,10 +112,6 @@ def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, Mapping
 
 def _tags(declared: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(tag["name"] for tag in declared.get("tags", ()))
-
-
-def _space(embedding: EmbeddingConfig) -> str:
-    return f"{embedding.model}@{embedding.dimension}"
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -21,6 +21,11 @@ class EmbeddingConfig:
     base_url: str | None = None
     api_key_secret: str | None = None
 
+    @property
+    def space(self) -> str:
+        """The name of the space its vectors are in."""
+        return f"{self.model}@{self.dimension}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionLlmConfig:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from memory_server.services.readiness import ReadinessOfServer
+from memory_server.services.reembedding import Reembedding
 from memory_server.settings import Settings
 
 
@@ -18,6 +19,9 @@ class Release(Protocol):
     @property
     @abstractmethod
     def readiness(self) -> ReadinessOfServer: ...
+    @property
+    @abstractmethod
+    def reembedding(self) -> Reembedding: ...
 
     @abstractmethod
     async def run(self, stopping: asyncio.Event) -> None:

@@ -65,7 +65,7 @@ async def read_runtime(
         (await deployment.look())[1],
         await deployment.config(),
         await services.administration.counts(),
-        apply=ApplyState.of(deployment.last_apply, running=deployment.is_applying),
+        apply=ApplyState.of(deployment.applies.last, running=deployment.applies.is_at_work),
         version=package_version(),
         project_id=services.settings.project_id,
         projects=[project.id for project in await services.projects.list()],

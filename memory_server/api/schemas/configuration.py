@@ -9,8 +9,8 @@ from memory_server.api.schemas.common import Answer, Body, Flag
 from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, StoredConfig
 from memory_server.domain.job import JobCounts
 from memory_server.project_config import memory_schema
+from memory_server.services.applies import LastApply
 from memory_server.services.configuration import ConfigReport, Receipt
-from memory_server.services.deployment import LastApply
 from memory_server.services.readiness import Readiness
 
 

@@ -43,9 +43,11 @@ class HashingEmbedder(Embedder):
     `asked` what it was asked. Set `failure` to make the next calls raise it.
     """
 
-    def __init__(self, *, dimension: int = 256, refuses: Collection[str] = ()) -> None:
+    def __init__(
+        self, *, model: str = "hashing", dimension: int = 256, refuses: Collection[str] = ()
+    ) -> None:
         self._space = EmbeddingSpace(
-            model="hashing", dimension=dimension, unrelated=UNRELATED, same=SAME
+            model=model, dimension=dimension, unrelated=UNRELATED, same=SAME
         )
         self._refuses = frozenset(refuses)
         self._closed = False

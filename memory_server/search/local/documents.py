@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -70,7 +70,7 @@ def put(connection: sqlite3.Connection, document: Document) -> None:
     if (known["scope"], known["body"]) != (values["scope"], values["body"]):
         connection.execute(SQL["update_words"], values)
     if (known["state"], known["user_id"]) != (document.state, document.user_id):
-        vectors.move(connection, _place(values))
+        vectors.move(connection, place_of(values))
 
 
 def set_vector(
@@ -87,6 +87,27 @@ def set_vector(
         if drop_others:
             vectors.remove(connection, place.document)
         vectors.store(connection, place, stored)
+
+
+def keep_vectors(
+    connection: sqlite3.Connection,
+    project_id: str,
+    document_id: str,
+    wanted: "Sequence[vectors.SpacedVector]",
+) -> None:
+    """Let an indexed document have these vectors and no others; those it has stay where they are.
+
+    Each append and each removal makes a partition longer: what did not change is not written.
+    """
+    place = _find(connection, project_id, document_id)
+    if place is None:
+        return
+    had = {vector.space: vector for vector in vectors.read(connection, place.document)}
+    for vector in wanted:
+        if had.pop(vector.space, None) != vector:
+            vectors.store(connection, place, vector)
+    for space in had:
+        vectors.remove(connection, place.document, space=space)
 
 
 def drop_vectors(connection: sqlite3.Connection, project_id: str, document_id: str) -> None:
@@ -131,13 +152,27 @@ def drop_deleted_words(connection: sqlite3.Connection) -> None:
 
 
 def link_neighbours(
-    connection: sqlite3.Connection, project_id: str, session_id: str, first: int, last: int
+    connection: sqlite3.Connection,
+    project_id: str,
+    session_id: str,
+    first: int,
+    last: int,
+    *,
+    settled: int | None = None,
 ) -> None:
-    """Index for each turn from `first` to `last` what was said around it, by the same user."""
+    """Index for each turn from `first` to `last` what was said around it, by the same user.
+
+    Of what was said after a turn, that counts which is `settled` (by default up to `last`), and
+    all of it once the session has gone on for `REACH` turns: so the order in which turns and
+    their neighbours come to the index makes no difference in the end.
+    """
     where = {"project_id": project_id, "session_id": session_id, "first": first, "last": last}
+    until = last if settled is None else settled
     for turn in connection.execute(SQL["turns_at"], where).fetchall():
-        values = {"rowid": turn["rowid"], "neighbours": _around(connection, dict(turn))}
-        connection.execute(SQL["update_neighbours"], values)
+        values = {"rowid": turn["rowid"], "neighbours": _around(connection, dict(turn), until)}
+        (indexed,) = connection.execute(SQL["neighbours"], values).fetchone()
+        if indexed != values["neighbours"]:
+            connection.execute(SQL["update_neighbours"], values)
 
 
 def scope_token(project_id: str, source: str, *, past: bool, field: str, value: str | None) -> str:
@@ -156,11 +191,11 @@ in the table as well."""
 NOWHERE = "0"
 
 
-def _around(connection: sqlite3.Connection, turn: Mapping[str, Any]) -> str:
+def _around(connection: sqlite3.Connection, turn: Mapping[str, Any], settled: int = 0) -> str:
     """Return the words of the turns around one; of a memory, nothing."""
     if turn["position"] is None:
         return ""
-    rows = connection.execute(SQL["around"], {**turn, "reach": REACH})
+    rows = connection.execute(SQL["around"], {**turn, "reach": REACH, "settled": settled})
     return "\n".join(row["body"] for row in rows)
 
 
@@ -186,10 +221,11 @@ def _find(
     row = connection.execute(
         vectors.SQL["place"], {"project_id": project_id, "id": document_id}
     ).fetchone()
-    return None if row is None else _place(row)
+    return None if row is None else place_of(row)
 
 
-def _place(row: Any) -> "vectors.Place":
+def place_of(row: Any) -> "vectors.Place":
+    """Return where the vectors of a row of the table belong."""
     return vectors.Place(
         document=row["rowid"],
         project_id=row["project_id"],

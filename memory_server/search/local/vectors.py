@@ -78,7 +78,12 @@ def store(connection: sqlite3.Connection, place: Place, vector: SpacedVector) ->
 
 
 def remove(connection: sqlite3.Connection, document: int, *, space: str | None = None) -> None:
-    """Remove a document's vectors, of one space or of all."""
+    """Remove a document's vectors, of one space or of all.
+
+    With all of them goes what is known of spaces that cannot have one.
+    """
+    if space is None:
+        connection.execute(SQL["forget_refusals"], {"document": document})
     for row in _places(connection, document, space):
         connection.execute(SQL["delete_place"], {"document": document, "space": row["space"]})
         values = {"partition_id": row["partition_id"], "seq": row["seq"]}
@@ -90,14 +95,22 @@ def remove(connection: sqlite3.Connection, document: int, *, space: str | None =
 
 def move(connection: sqlite3.Connection, place: Place) -> None:
     """Bring a document's vectors to the partition in which they now belong."""
-    for vector in _read(connection, place.document):
+    for vector in read(connection, place.document):
         store(connection, place, vector)
 
 
 def copy(connection: sqlite3.Connection, document: int, place: Place) -> None:
     """Give a document the vectors of another one."""
-    for vector in _read(connection, document):
+    for vector in read(connection, document):
         store(connection, place, vector)
+
+
+def read(connection: sqlite3.Connection, document: int) -> list[SpacedVector]:
+    """Return a document's vectors, one a space."""
+    return [
+        SpacedVector(row["space"], row["dimension"], _data(connection, row))
+        for row in _places(connection, document)
+    ]
 
 
 def erase(connection: sqlite3.Connection, scope: Scope) -> int:
@@ -106,23 +119,21 @@ def erase(connection: sqlite3.Connection, scope: Scope) -> int:
     owned.within(scope.of_user())
     rows = connection.execute(owned.fill(SQL["partitions_of"]), owned.values).fetchall()
     for partition_id, _ in rows:
-        for part in _WHOLE:
-            connection.execute(SQL[f"delete_partition_{part}"], {"partition_id": partition_id})
-        connection.execute(SQL["delete_partition"], {"partition_id": partition_id})
+        forget_partition(connection, partition_id)
     return sum(vectors for _, vectors in rows)
+
+
+def forget_partition(connection: sqlite3.Connection, partition_id: int) -> None:
+    """Remove a partition with all that is in it."""
+    for part in _WHOLE:
+        connection.execute(SQL[f"delete_partition_{part}"], {"partition_id": partition_id})
+    connection.execute(SQL["delete_partition"], {"partition_id": partition_id})
 
 
 def _places(
     connection: sqlite3.Connection, document: int, space: str | None = None
 ) -> list[sqlite3.Row]:
     return connection.execute(SQL["places"], {"document": document, "space": space}).fetchall()
-
-
-def _read(connection: sqlite3.Connection, document: int) -> list[SpacedVector]:
-    return [
-        SpacedVector(row["space"], row["dimension"], _data(connection, row))
-        for row in _places(connection, document)
-    ]
 
 
 def _data(connection: sqlite3.Connection, place: sqlite3.Row) -> bytes:

@@ -43,6 +43,10 @@ DELETE FROM vector_places WHERE document = :document AND space = :space;
 -- Remove a vector that is not yet packed.
 DELETE FROM vector_tail WHERE partition_id = :partition_id AND seq = :seq;
 
+-- name: forget_refusals
+-- Forget which models could not embed a document's text.
+DELETE FROM vector_refusals WHERE document = :document;
+
 -- name: removed
 -- Number a removed vector.
 UPDATE partitions SET changes = changes + 1, vectors = vectors - 1, tail = tail - :tail

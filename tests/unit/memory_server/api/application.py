@@ -11,6 +11,7 @@ from memory_server.models import Former, Providers
 from memory_server.ports.clock import Clock
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
+from memory_server.project_config import EmbeddingConfig
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.extraction.factory import build_extractor
@@ -39,17 +40,22 @@ class FakeModels:
     def __call__(self, settings: Settings, former: Former | None = None) -> Providers:
         llm = settings.memory.extraction_llm
         return Providers(
-            embedder=self._embedder(settings, former),
+            embedder=self._embedder(settings.answers or settings.embedding, former),
+            target=None if settings.target is None else self._embedder(settings.target, former),
             extractor=build_extractor(llm, None),
             answerer=build_answerer(llm, None),
             embedding={"provider": "hashing"},
             extraction={"provider": "local"},
         )
 
-    def _embedder(self, settings: Settings, former: Former | None) -> Embedder:
-        if former is not None and former[0].memory.embedding == settings.memory.embedding:
-            return former[1].embedder
-        made = HashingEmbedder()
+    def _embedder(self, wanted: EmbeddingConfig, former: Former | None) -> Embedder:
+        if former is not None:
+            settings, providers = former
+            if wanted == (settings.answers or settings.embedding):
+                return providers.embedder
+            if wanted == settings.target and providers.target is not None:
+                return providers.target
+        made = HashingEmbedder(model=wanted.model, dimension=wanted.dimension)
         made.failure = self.failure
         return made
 
