@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bson.errors import InvalidDocument, InvalidStringData
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 
 from memory_server.errors import InvalidRequest, StorageUnavailable, TooLarge
 
@@ -23,6 +23,11 @@ def translated(location: str) -> Iterator[None]:
         raise InvalidRequest(f"a value cannot be stored: {error}") from error
     except PyMongoError as error:
         raise _explained(error, location) from error
+
+
+def overtaken(error: OperationFailure) -> OperationFailure:
+    """Return the error by which a transaction is begun anew: what it was to make is there now."""
+    return OperationFailure(str(error), error.code, {"errorLabels": ["TransientTransactionError"]})
 
 
 def _explained(error: PyMongoError, location: str) -> Exception:

@@ -8,13 +8,14 @@ import zlib
 from datetime import datetime
 
 from pymongo import ReturnDocument, UpdateOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from memory_server.errors import ProjectNotFound
 from memory_server.search.local.moments import to_micros
 from memory_server.storage.mongo.collections import GATES
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document
+from memory_server.storage.mongo.failures import overtaken
 
 SHARDS = 128
 """Of each project: writers by one gate wait for each other. Fewer or more need a schema step."""
@@ -43,9 +44,16 @@ async def enter(
             session=session,
         )
     except DuplicateKeyError as error:  # another transaction made the gate just now
-        raise _made_meanwhile(error) from error
-    if gate and to_micros(created_at) < gate.get("until", 0):
-        raise ProjectNotFound("the project was removed meanwhile; nothing was stored")
+        raise overtaken(error) from error
+    _refuse_late(gate, created_at)
+
+
+async def check(
+    database: MongoDatabase, session: Session, project_id: str, created_at: datetime
+) -> None:
+    """Refuse what `enter` would, for who changes a document that the project's removal deletes."""
+    gate = await database[GATES].find_one(_gate(project_id, 0), session=session)
+    _refuse_late(gate, created_at)
 
 
 async def close(database: MongoDatabase, session: Session, project_id: str) -> None:
@@ -68,8 +76,13 @@ async def _set_all(database: MongoDatabase, session: Session, project_id: str, u
         await database[GATES].bulk_write(gates, session=session)
     except BulkWriteError as error:
         if not error.has_error_label(_AGAIN) and _is_duplicate(error):
-            raise _made_meanwhile(error) from error
+            raise overtaken(error) from error
         raise
+
+
+def _refuse_late(gate: Document | None, created_at: datetime) -> None:
+    if gate is not None and to_micros(created_at) < gate.get("until", 0):
+        raise ProjectNotFound("the project was removed meanwhile; nothing was stored")
 
 
 def _gate(project_id: str, number: int) -> Document:
@@ -78,7 +91,3 @@ def _gate(project_id: str, number: int) -> Document:
 
 def _is_duplicate(error: BulkWriteError) -> bool:
     return any(one["code"] == _DUPLICATE_KEY for one in (error.details or {})["writeErrors"])
-
-
-def _made_meanwhile(error: OperationFailure) -> OperationFailure:
-    return OperationFailure(str(error), error.code, {"errorLabels": [_AGAIN]})

@@ -15,12 +15,47 @@ from memory_server.storage.mongo.collections import (
 )
 
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
-    SESSIONS: [],
+    SESSIONS: [
+        # Read in this order until enough are found; what tells whether one is ripe is in it too.
+        IndexModel(
+            [
+                ("waiting_since", ASCENDING),
+                ("project_id", ASCENDING),
+                ("session_id", ASCENDING),
+                ("unpromoted", ASCENDING),
+                ("last_activity", ASCENDING),
+            ],
+            name="waiting",
+            partialFilterExpression={"unpromoted": {"$gt": 0}},
+        ),
+        IndexModel([("project_id", ASCENDING), ("user_id", ASCENDING)], name="of_user"),
+    ],
     TURNS: [
         IndexModel(
             [("project_id", ASCENDING), ("session_id", ASCENDING), ("turn_seq", ASCENDING)],
             name="turns_of_session",
             unique=True,
+        ),
+        IndexModel(
+            [
+                ("project_id", ASCENDING),
+                ("session_id", ASCENDING),
+                ("user_id", ASCENDING),
+                ("idempotency_key", ASCENDING),
+            ],
+            name="turns_by_key",
+            unique=True,
+            partialFilterExpression={"idempotency_key": {"$exists": True}},
+        ),
+        IndexModel([("project_id", ASCENDING), ("recorded_at", ASCENDING)], name="recorded"),
+        IndexModel(
+            [("project_id", ASCENDING), ("user_id", ASCENDING), ("recorded_at", ASCENDING)],
+            name="recorded_of_user",
+        ),
+        IndexModel(
+            [("project_id", ASCENDING), ("snapshot_id", ASCENDING)],
+            name="turns_of_snapshot",
+            partialFilterExpression={"snapshot_id": {"$exists": True}},
         ),
     ],
     PROJECTS: [IndexModel([("name", ASCENDING)], name="projects_by_name", unique=True)],

@@ -1,0 +1,29 @@
+"""Locks within one server: what would only be in its own way in the database waits here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from weakref import WeakValueDictionary
+
+Key = tuple[str, ...]
+
+
+class Locks:
+    """One lock for each key that somebody holds or waits for.
+
+    They spare work and promise nothing: other servers have locks of their own.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, keys: Iterable[Key]) -> AsyncIterator[None]:
+        """Hold the locks of these keys, taken in their order so that nobody waits in a circle."""
+        async with AsyncExitStack() as held:
+            for key in sorted(set(keys)):
+                await held.enter_async_context(self._of(key))
+            yield
+
+    def _of(self, key: Key) -> asyncio.Lock:
+        return self._locks.setdefault(key, asyncio.Lock())

@@ -1,0 +1,133 @@
+"""Short-term memory in MongoDB."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING
+from pymongo.errors import DuplicateKeyError
+
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.domain.turn import NewTurn, Turn
+from memory_server.ports.turns import Turns
+from memory_server.search.local.vectors import spaced
+from memory_server.storage.mongo import sessions
+from memory_server.storage.mongo.arrivals import Arrivals
+from memory_server.storage.mongo.collections import TURNS
+from memory_server.storage.mongo.database import MongoDatabase, Session
+from memory_server.storage.mongo.documents import Document, identity, packed, space_key
+from memory_server.storage.mongo.failures import overtaken
+from memory_server.storage.mongo.locks import Locks
+from memory_server.storage.mongo.turn_documents import numbered, turn_document, turn_of
+
+_WITHOUT_VECTORS = {"vectors": 0}
+
+
+class MongoTurns(Turns):
+    """Turns, numbered by their sessions' counters."""
+
+    def __init__(self, database: MongoDatabase, arrivals: Arrivals) -> None:
+        self._database = database
+        self._arrivals = arrivals
+        self._locks = Locks()
+
+    async def append(
+        self, turn: NewTurn, *, vector: Vector | None = None, space: EmbeddingSpace | None = None
+    ) -> Turn:
+        with self._database.translated():
+            document = turn_document(turn)
+            if vector is not None:
+                document |= {"has_embedding": True, "vectors": _vectors(vector, space)}
+        async with self._locks.hold([(turn.project_id, turn.session_id)]):
+            stored, is_new = await self._database.transact(
+                lambda session: self._append(session, turn, document)
+            )
+        if is_new:
+            self._database.announce(TURNS, [document["_id"]])
+        return stored
+
+    async def recent(self, scope: Scope, *, limit: int) -> Sequence[Turn]:
+        if scope.visibility not in (None, Visibility.PRIVATE):
+            return []  # turns have no visibility: each is its user's own
+        wanted = {field: value for field, value in scope.conditions() if field != "visibility"}
+        newest = "recorded_at" if scope.session_id is None else "turn_seq"
+        return (await self._read(wanted, newest, DESCENDING, limit))[::-1]
+
+    async def run(
+        self,
+        project_id: str,
+        session_id: str,
+        *,
+        first_seq: int,
+        last_seq: int,
+        limit: int | None = None,
+    ) -> Sequence[Turn]:
+        wanted: Document = {
+            "project_id": project_id,
+            "session_id": session_id,
+            "turn_seq": {"$gte": first_seq, "$lte": last_seq},
+        }
+        return await self._read(wanted, "turn_seq", ASCENDING, limit)
+
+    async def get_many(self, project_id: str, ids: Sequence[str]) -> Sequence[Turn]:
+        wanted: Document = {"_id": {"$in": [identity(project_id, one) for one in set(ids)]}}
+        found = {turn.id: turn for turn in await self._read(wanted, "turn_seq", ASCENDING, None)}
+        return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def set_vectors(
+        self, project_id: str, vectors: Mapping[str, Vector], space: EmbeddingSpace
+    ) -> None:
+        stored = {turn_id: _vectors(vector, space) for turn_id, vector in vectors.items()}
+
+        async def store(session: Session) -> list[Document]:
+            given = []
+            for turn_id, vectors_of_turn in stored.items():
+                which = {"_id": identity(project_id, turn_id)}
+                change = {f"vectors.{key}": data for key, data in vectors_of_turn.items()}
+                done = await self._database[TURNS].update_one(
+                    which, {"$set": {"has_embedding": True, **change}}, session=session
+                )
+                given += [which["_id"]] * done.matched_count
+            return given
+
+        self._database.announce(TURNS, await self._database.transact(store))
+
+    async def _append(
+        self, session: Session, turn: NewTurn, document: Document
+    ) -> tuple[Turn, bool]:
+        """Store a turn, or find the one that is stored under its key; return whether it is new."""
+        known = await self._known(session, turn)
+        if known is not None:
+            return turn_of(known), False
+        counted = await sessions.count(self._database, session, turn, self._arrivals.next())
+        numbers = {"turn_seq": counted["last_seq"], "recorded_at": counted["recorded_at"]}
+        try:
+            await self._database[TURNS].insert_one(document | numbers, session=session)
+        except DuplicateKeyError as error:
+            if "idempotency_key" in (error.details or {}).get("keyPattern", {}):
+                raise overtaken(error) from error
+            raise
+        has_embedding = bool(document["has_embedding"])
+        return numbered(turn, int(counted["last_seq"]), has_embedding=has_embedding), True
+
+    async def _known(self, session: Session, turn: NewTurn) -> Document | None:
+        if turn.idempotency_key is None:
+            return None
+        names = ("project_id", "session_id", "user_id", "idempotency_key")
+        return await self._database[TURNS].find_one(
+            {name: getattr(turn, name) for name in names}, _WITHOUT_VECTORS, session=session
+        )
+
+    async def _read(
+        self, wanted: Mapping[str, Any], order: str, direction: int, limit: int | None
+    ) -> list[Turn]:
+        if limit is not None and limit <= 0:
+            return []
+        with self._database.translated():
+            found = self._database[TURNS].find(wanted, _WITHOUT_VECTORS).sort(order, direction)
+            return [turn_of(one) async for one in found.limit(limit or 0)]
+
+
+def _vectors(vector: Vector, space: EmbeddingSpace | None) -> Document:
+    """Return a vector by the name of its space, or raise `WrongDimension`."""
+    return {space_key(spaced(vector, space).space): packed(vector)}
