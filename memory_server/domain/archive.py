@@ -181,6 +181,19 @@ def owner_of(item: Item) -> tuple[str | None, datetime]:
             return session.user_id, session.last_activity
 
 
+def project_of(item: Item) -> str:
+    """Return the project an item is of."""
+    match item:
+        case (
+            ArchivedMemory(memory=made)
+            | ArchivedTurn(turn=made)
+            | ArchivedSnapshot(snapshot=made)
+            | ArchivedJob(job=made)
+            | ArchivedSession(session=made)
+        ):
+            return made.project_id
+
+
 def id_of(item: Item) -> str:
     """Return the id of an item, for people."""
     match item:

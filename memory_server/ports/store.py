@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import IO, Any, Protocol
 
-from memory_server.domain.erasure import Erasure
+from memory_server.domain.erasure import Traces
 from memory_server.domain.scope import Scope
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.archive import Archive
@@ -148,13 +148,25 @@ class Store(Protocol):
         ...
 
     @abstractmethod
-    async def erase(self, scope: Scope) -> Erasure:
+    async def erase(self, scope: Scope) -> Mapping[str, int]:
         """Delete everything of the scope's user, of no user, or of the whole project.
 
         Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries, and
         executions; what runs of these is stopped by the server that works on it.
         What waits of others in a shared session can still be promoted. Returns counts by kind.
-        Nothing of it is left where it was stored; where that fails, a `StorageError` says so of
-        what is deleted all the same, and the same call tries again.
+        That it happened is written down, so that an archive from before does not bring it back.
+        Where removing the traces from the disk would take long, `traces` tells of them. Where it
+        fails, a `StorageError` says so of what is deleted all the same, and the same call tries
+        again.
         """
+        ...
+
+    @abstractmethod
+    async def traces(self) -> Traces:
+        """Return whether what was erased may still be read from the disk."""
+        ...
+
+    @abstractmethod
+    async def remove_traces(self) -> None:
+        """Leave nothing of what was erased where it was stored; writes may wait meanwhile."""
         ...

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.archive import ArchivedMemory, Contents
 from memory_server.domain.chunk import Source
 from memory_server.domain.job import JobCounts, JobKind
 from memory_server.domain.memory import Memory
@@ -24,6 +25,7 @@ from memory_server.errors import (
     VersionConflict,
 )
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.archive import Archive
 from memory_server.ports.attempts import Attempts
 from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
@@ -31,6 +33,7 @@ from memory_server.ports.memories import Add, Erase, Memories, MemoryQuery, Repl
 from memory_server.ports.search import SearchIndex, Selection
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
+from memory_server.ports.spaces import Given, Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from tests.clock import START
@@ -56,6 +59,8 @@ PORTS = (
     Jobs,
     Accounts,
     SearchIndex,
+    Spaces,
+    Archive,
     Store,
     Executions,
     Attempts,
@@ -268,6 +273,14 @@ TRIES: dict[str, Try] = {
     ),
     "SearchIndex.text": Try(lambda s, k, o: _search(s, o, "text")),
     "SearchIndex.vector": Try(lambda s, k, o: _search(s, o, "vector")),
+    "Archive.begin": Try(lambda s, k, o: _read(s, o), by_user=False),
+    "Archive.write": Try(lambda s, k, o: _brought(s, k, o), by_user=False),
+    "Spaces.give": Try(
+        lambda s, k, o: s.spaces.give(
+            [Given(project_id=o.project_id, id=k.turn.id, vector=a_vector(0, 1))], SPACE
+        ),
+        by_user=False,
+    ),
     "Store.erase": Try(lambda s, k, o: _erased(s, o)),
 }
 
@@ -294,11 +307,21 @@ NOT_SCOPED = {
     "Servers.leave": "no data",
     "Servers.forget": "no data",
     "SearchIndex.describe": "sizes of the whole index",
+    "Spaces.look": "sizes of the whole store",
+    "Spaces.declare": "one model answers for all projects",
+    "Spaces.begin": "one model answers for all projects",
+    "Spaces.cancel": "one model answers for all projects",
+    "Spaces.missing": "a job of the server's own, over all projects",
+    "Spaces.switch": "one model answers for all projects",
+    "Spaces.drop": "a job of the server's own, over all projects",
     "Store.open": "no data",
     "Store.take_over": "workers serve all projects",
     "Store.close": "no data",
     "Store.ping": "no data",
     "Store.describe": "sizes of the whole store",
+    "Store.copy": "the whole store, for the owner of the server",
+    "Store.traces": "no data",
+    "Store.remove_traces": "no data",
 }
 """Methods that take no scope, and why."""
 
@@ -316,6 +339,22 @@ async def _enqueue(store: Store, known: Known, stranger: Scope) -> None:
 async def _counted(store: Store, stranger: Scope) -> None:
     counts = await store.jobs.counts(stranger.project_id)
     assert counts == JobCounts(queued=0, running=0, failed=0, done=0)
+
+
+async def _read(store: Store, stranger: Scope) -> list[Any]:
+    reading = await store.archive.begin(
+        Contents(project_id=stranger.project_id, user_id=stranger.user_id, with_vectors=True)
+    )
+    try:
+        return [*reading.spaces, *[portion async for portion in reading.portions()]]
+    finally:
+        await reading.close()
+
+
+async def _brought(store: Store, known: Known, stranger: Scope) -> None:
+    memory = replace(known.memory, project_id=stranger.project_id)
+    item = ArchivedMemory(memory=memory, root_id=memory.id)
+    await store.archive.write(stranger.project_id, [item])
 
 
 async def _erased(store: Store, stranger: Scope) -> None:

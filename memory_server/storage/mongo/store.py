@@ -1,10 +1,13 @@
 """The store: every port over one database of a MongoDB deployment."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
+from memory_server.domain.erasure import Traces
 from memory_server.domain.scope import Scope
+from memory_server.errors import NoBackup
 from memory_server.ports.accounts import Accounts
+from memory_server.ports.archive import Archive
 from memory_server.ports.attempts import Attempts
 from memory_server.ports.clock import Clock
 from memory_server.ports.executions import Executions
@@ -93,6 +96,10 @@ class MongoStore(Store):
     def servers(self) -> Servers:
         return self._servers
 
+    @property
+    def archive(self) -> Archive:
+        raise NotImplementedError
+
     async def open(self) -> None:
         await self._database.open()
         await migrate(self._database)
@@ -112,3 +119,16 @@ class MongoStore(Store):
 
     async def erase(self, scope: Scope) -> Mapping[str, int]:
         raise NotImplementedError
+
+    async def copy(self) -> IO[bytes]:
+        raise NoBackup(
+            "this store is a MongoDB deployment, which is not copied by a memory server: use "
+            "mongodump, or your deployment's backups; for what one project remembers, "
+            "agentengine memory export"
+        )
+
+    async def traces(self) -> Traces:
+        return Traces.NONE
+
+    async def remove_traces(self) -> None:
+        """Do nothing: the deployment reuses the space by itself."""

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from memory_server.errors import (
+    NoBackup,
     StorageCorrupt,
     StorageError,
     StorageFull,
     StorageUnavailable,
 )
 from memory_server.storage.sqlite.connection import FileLock, open_writer
+from memory_server.storage.sqlite.copying import copied, copy_of, open_moment, remove_leftovers
 from memory_server.storage.sqlite.failures import translated
 from memory_server.storage.sqlite.readers import Readers
-from memory_server.storage.sqlite.rewriting import rewrite
 from memory_server.storage.sqlite.schema import Migration, migrate
 from memory_server.storage.sqlite.writer import Operation, Writer
 
@@ -39,11 +40,21 @@ class Database:
     With no path it is in memory: reads then take their turn between the writes.
     """
 
-    def __init__(self, path: Path | None, migrations: Sequence[Migration]) -> None:
+    def __init__(
+        self, path: Path | None, migrations: Sequence[Migration], *, durable: bool = True
+    ) -> None:
+        """Prepare it; what is not `durable` may lose its last commits when the machine crashes."""
         self._path = path
+        self._durable = durable
         self._migrations = migrations
         self._open: _Open | None = None
         self._failure: StorageError | None = None
+        self._moments = 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody looks at a moment of the past, so that nothing of it can go yet."""
+        return self._moments > 0
 
     @property
     def location(self) -> str:
@@ -83,11 +94,42 @@ class Database:
             self._failure = error
             raise
 
-    async def scrub(self) -> None:
-        """Leave nothing in the file of what was deleted; writes wait until it is written anew."""
+    async def alone(self, operation: Operation[T]) -> T:
+        """Carry out an operation outside of any transaction, while all writes wait."""
+        return await self._opened().writer.run_alone(operation)
+
+    async def moment(self) -> sqlite3.Connection:
+        """Return a connection that sees what is stored now, whatever is written later.
+
+        Whoever asked for it closes it and calls `let_go`; until then the write-ahead log keeps
+        what it sees.
+        """
         opened = self._opened()
-        if self._path is not None:
-            await opened.writer.run_alone(rewrite)
+        self._moments += 1
+        try:
+            if self._path is None:
+                return await opened.writer.run_alone(copied)
+            with translated(self.location):
+                return await asyncio.to_thread(open_moment, self._path)
+        except BaseException:
+            self._moments -= 1
+            raise
+
+    def let_go(self) -> None:
+        """Note that a connection of `moment` is closed."""
+        self._moments -= 1
+
+    async def copy(self) -> IO[bytes]:
+        """Return a consistent copy of the file, open, which is gone once it is closed."""
+        self._opened()
+        if self._path is None:
+            raise NoBackup("this store is in memory and has no file to copy")
+        self._moments += 1
+        try:
+            with translated(self.location):
+                return await asyncio.to_thread(copy_of, self._path)
+        finally:
+            self._moments -= 1
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Return what a query finds in one snapshot that holds everything acknowledged so far."""
@@ -124,7 +166,8 @@ class Database:
             if self._path is not None:
                 lock = FileLock(self._path.with_name(f"{self._path.name}.lock"))
                 undo.callback(lock.release)
-            connection = open_writer(self._path)
+                remove_leftovers(self._path)
+            connection = open_writer(self._path, durable=self._durable)
             undo.callback(connection.close)
             version = migrate(connection, self._migrations, self.location)
             readers = None if self._path is None else Readers(self._path, self.location)

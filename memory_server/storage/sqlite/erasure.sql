@@ -47,3 +47,24 @@ WHERE project_id = :project_id AND session_id = :session_id
 UPDATE sessions SET user_id = (
     SELECT user_id FROM turns WHERE project_id = :project_id AND session_id = :session_id LIMIT 1
 ) WHERE project_id = :project_id AND session_id = :session_id;
+
+-- name: note
+-- Write down who is erased, and when.
+INSERT INTO erasures (owner, at) VALUES (:owner, :at)
+ON CONFLICT DO UPDATE SET at = max(at, excluded.at);
+
+-- name: leave_traces
+-- Note that the file holds traces of what was deleted.
+INSERT INTO traces (id, since) VALUES (1, :at) ON CONFLICT DO NOTHING;
+
+-- name: has_traces
+-- Whether the file holds traces of what was deleted.
+SELECT EXISTS (SELECT 1 FROM traces);
+
+-- name: forget_traces
+-- Note that no traces are left.
+DELETE FROM traces;
+
+-- name: erased_at
+-- When an owner was erased last, alone or with the whole project.
+SELECT max(at) FROM erasures WHERE owner IN (SELECT value FROM json_each(:owners));

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from memory_server.domain.erasure import Erasure, Traces
+from memory_server.domain.erasure import Traces
 from memory_server.domain.scope import Scope
 from memory_server.errors import StorageError
 from memory_server.ports.accounts import Accounts
@@ -152,17 +152,17 @@ class SqliteStore(Store):
             "location": self._database.location,
             "schema_version": self._database.schema_version,
             "size_bytes": self._database.size_bytes(),
-            "traces": (await self._traces()).value,
+            "traces": (await self.traces()).value,
         }
 
     async def copy(self) -> IO[bytes]:
         return await self._database.copy()
 
-    async def erase(self, scope: Scope) -> Erasure:
+    async def erase(self, scope: Scope) -> Mapping[str, int]:
         now = self._clock.now()
         counts = await self._database.write(lambda db: erase(db, scope, now))
-        counts = {**counts, "executions": self._executions.erase(scope)}
-        if self._database.size_bytes() <= self._rewritten_at_once_bytes:
+        is_small = self._database.size_bytes() <= self._rewritten_at_once_bytes
+        if is_small and not self._database.is_held:
             try:
                 await self._database.alone(remove_traces)
             except StorageError as error:
@@ -170,13 +170,11 @@ class SqliteStore(Store):
                     "all of it was erased and is found no more, but its traces are still in the "
                     f"file ({error}); erase once more to remove them"
                 ) from error
-        return Erasure(counts=counts, traces=await self._traces())
+        return {**counts, "executions": self._executions.erase(scope)}
 
-    async def remove_traces(self) -> bool:
-        if await self._traces() is Traces.NONE:
-            return False
-        await self._database.alone(remove_traces)
-        return True
-
-    async def _traces(self) -> Traces:
+    async def traces(self) -> Traces:
         return Traces.LEFT if await self._database.read(has_traces) else Traces.NONE
+
+    async def remove_traces(self) -> None:
+        if await self.traces() is Traces.LEFT and not self._database.is_held:
+            await self._database.alone(remove_traces)

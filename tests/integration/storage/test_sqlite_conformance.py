@@ -1,6 +1,7 @@
 """The SQLite store keeps every promise of the ports, in a file and in memory."""
 
 from tests.conformance.accounts import AccountsContract
+from tests.conformance.archive import ArchiveContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.isolation import IsolationContract
@@ -17,6 +18,7 @@ from tests.conformance.records import RecordsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
+from tests.conformance.spaces import SpacesContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
 from tests.conformance.versions import VersionsContract
@@ -180,4 +182,20 @@ class TestServersInFile(InFile, ServersContract):
 
 
 class TestServersInMemory(InMemory, ServersContract):
+    pass
+
+
+class TestArchiveInFile(InFile, ArchiveContract):
+    pass
+
+
+class TestArchiveInMemory(InMemory, ArchiveContract):
+    pass
+
+
+class TestSpacesInFile(InFile, SpacesContract):
+    pass
+
+
+class TestSpacesInMemory(InMemory, SpacesContract):
     pass

@@ -15,7 +15,7 @@ from tests.conformance.isolation import fill
 from tests.factories import PROJECT, a_fact, a_memory, a_scope, a_turn
 from tests.integration.storage.sqlite_stores import InFile
 
-_KEPT = {"accounts", "heartbeat", "sqlite_sequence"}
+_KEPT = {"accounts", "erasures", "heartbeat", "spaces", "sqlite_sequence"}
 
 
 def filled_tables(connection: sqlite3.Connection) -> set[str]:
