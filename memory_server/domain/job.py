@@ -70,3 +70,20 @@ class JobCounts:
     failed: int
     done: int
     oldest_queued_at: datetime | None = None
+
+
+def job_owner(user_id: str | None) -> str:
+    """Return what stands for a user, or for none, where jobs wait their turn."""
+    return "nobody" if user_id is None else f"user {user_id}"
+
+
+def is_alone(job: Job) -> bool:
+    """Whether a job waits for no other and holds up none."""
+    return job.user_id is None or job.kind is JobKind.EMBED
+
+
+def job_queue(job: Job) -> str:
+    """Return what names the jobs that wait for each other: one alone, or those of one type."""
+    if is_alone(job):
+        return f"job {job.id}"
+    return f"{job.kind.value} {job.payload.get('type') or ''}"

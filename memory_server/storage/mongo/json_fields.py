@@ -1,8 +1,8 @@
 """JSON that a caller gave, in fields of a document: it comes back exactly as it was.
 
-It stands natively where the database can hold it, for people and programs that look there, and
-as text where it cannot: whole numbers of more than 64 bits, and keys that mean something to the
-database.
+It stands natively, for people, programs and indexes that look there. Where the database cannot hold
+all of it, whole numbers of more than 64 bits and keys that mean something to the database, it also
+stands as text, which then is what counts.
 """
 
 import json
@@ -18,10 +18,24 @@ _WHOLE = range(-(2**63), 2**63)
 
 
 def json_field(name: str, value: Any) -> Document:
-    """Return the field that holds a value; raises `InvalidRequest` for what JSON cannot carry."""
+    """Return the fields that hold a value; raises `InvalidRequest` for what JSON cannot carry.
+
+    Where it replaces another value, what is not among these fields of `json_names` is to go.
+    """
     text = encode(value)
     plain = json.loads(text)
-    return {name: plain} if _is_native(plain) else {name + _AS_TEXT: text}
+    native = _native(plain)
+    return {name: native} if native == plain else {name: native, name + _AS_TEXT: text}
+
+
+def json_names(name: str) -> tuple[str, str]:
+    """Return the names of all fields that may hold a value."""
+    return name, name + _AS_TEXT
+
+
+def json_change(name: str, value: Any) -> Document:
+    """Return the fields that put a value in the place of a former one."""
+    return {name: None, name + _AS_TEXT: None} | json_field(name, value)
 
 
 def json_of(document: Mapping[str, Any], name: str) -> Any:
@@ -30,12 +44,16 @@ def json_of(document: Mapping[str, Any], name: str) -> Any:
     return document.get(name) if text is None else json.loads(text)
 
 
-def _is_native(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(_is_field_name(key) and _is_native(one) for key, one in value.items())
-    if isinstance(value, list):
-        return all(map(_is_native, value))
-    return not isinstance(value, int) or value in _WHOLE
+def _native(value: Any) -> Any:
+    """Return as much of a value as the database can hold; what it cannot is a text, or left out."""
+    match value:
+        case dict():
+            return {key: _native(one) for key, one in value.items() if _is_field_name(key)}
+        case list():
+            return [_native(one) for one in value]
+        case int() if value not in _WHOLE:
+            return str(value)
+    return value
 
 
 def _is_field_name(key: str) -> bool:

@@ -15,6 +15,7 @@ from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
+    JOB_OWNERS,
     JOBS,
     LOGINS,
     MEMBERS,
@@ -28,7 +29,7 @@ from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document
 
 _CREDENTIALS = (ACCOUNTS, MEMBERS, LOGINS)
-_TRACES = (SESSIONS, JOBS)
+_TRACES = (SESSIONS, JOBS, JOB_OWNERS)
 """What may be left of a project that holds no memory any more."""
 _UNFINISHED = {"state": {"$in": [JobState.QUEUED.value, JobState.RUNNING.value]}}
 _HELD: Sequence[tuple[str, str, Document]] = (

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from memory_server.domain.erasure import erased, erasures_of
+from memory_server.domain.job import job_owner
 from memory_server.domain.scope import Scope
 from memory_server.search.local import documents
 from memory_server.search.local.moments import maybe_moment, to_micros
 from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.rewriting import rewrite
-from memory_server.storage.sqlite.rows import job_owner
 from memory_server.storage.sqlite.snapshots import skip_erased
 
 SQL = load("memory_server.storage.sqlite", "erasure.sql")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
-from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.job import Job, JobKind, JobState, job_owner, job_queue
 from memory_server.domain.json_values import encode
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role, Turn
@@ -121,7 +121,7 @@ def job_values(job: Job) -> dict[str, Any]:
         "kind": job.kind.value,
         "key": job.key,
         "owner": job_owner(job.user_id),
-        "queue": _queue(job),
+        "queue": job_queue(job),
         "user_id": job.user_id,
         "payload": encode(job.payload),
         "created_at": to_micros(job.created_at),
@@ -136,11 +136,6 @@ def job_values(job: Job) -> dict[str, Any]:
         "error": job.error,
         "finished_at": maybe_micros(job.finished_at),
     }
-
-
-def job_owner(user_id: str | None) -> str:
-    """Return what stands for a user, or for none, where jobs wait their turn."""
-    return "nobody" if user_id is None else f"user {user_id}"
 
 
 def job_of(row: Row) -> Job:
@@ -198,13 +193,6 @@ def account_of(row: Row) -> ServiceAccount:
         updated_at=from_micros(row["updated_at"]),
         last_used_at=maybe_moment(row["last_used_at"]),
     )
-
-
-def _queue(job: Job) -> str:
-    """Return what names the jobs that wait for each other: one alone, or those of one type."""
-    if job.user_id is None or job.kind is JobKind.EMBED:
-        return f"job {job.id}"
-    return f"{job.kind.value} {job.payload.get('type') or ''}"
 
 
 def _secret_document(secret: SecretHash) -> Sequence[Any]:
