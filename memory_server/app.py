@@ -16,7 +16,6 @@ from memory_server.application import Application
 from memory_server.bootstrap import build, succeed
 from memory_server.services.deployment import Deployment
 from memory_server.settings import Settings
-from memory_server.storage.files import DeploymentDirectory
 
 
 def create_app(
@@ -35,7 +34,8 @@ def create_app(
         base=base,
         succeed=succeed,
         store=application.store,
-        files=DeploymentDirectory(base.data_dir),
+        records=application.lasting.records,
+        presence=application.presence,
         clock=application.clock,
         on_switch=on_switch,
     )
@@ -45,11 +45,13 @@ def create_app(
         await application.store.open()
         await application.store.take_over()
         await deployment.prepare()
+        await application.presence.join()
         deployment.begin()
         try:
             yield
         finally:
             await deployment.end()
+            await application.presence.leave()
             await deployment.current.close()
 
     app = FastAPI(

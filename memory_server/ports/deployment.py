@@ -1,7 +1,8 @@
-"""Where a deployment's configuration and secrets are kept, beside its store."""
+"""Where a deployment's configuration and secrets are kept: files, or the database of servers."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Protocol
 
 from memory_server.domain.deployment import AppliedConfig, Secret, StoredConfig
@@ -30,8 +31,24 @@ class DeploymentRecords(Protocol):
         ...
 
     @abstractmethod
-    async def note_applied(self, config: AppliedConfig) -> None:
-        """Replace the configuration that the next process starts with."""
+    async def claim(self, by: str, *, now: datetime, until: datetime) -> str | None:
+        """Let one server at a time apply, `until` then; return who else has the claim, or None.
+
+        Whoever has it may claim it again.
+        """
+        ...
+
+    @abstractmethod
+    async def let_go(self, by: str) -> None:
+        """Give a claim up; nothing happens if it is another's by now."""
+        ...
+
+    @abstractmethod
+    async def note_applied(self, config: AppliedConfig, *, by: str) -> None:
+        """Replace the configuration that every process starts with, and that others follow.
+
+        Raises `ApplyInProgress` if `by` has lost its claim to another.
+        """
         ...
 
     @abstractmethod
@@ -41,5 +58,5 @@ class DeploymentRecords(Protocol):
 
     @abstractmethod
     async def keep_secrets(self, secrets: Mapping[str, Secret]) -> None:
-        """Replace all secrets."""
+        """Replace all secrets; raises `SecretNotServed` where none are kept."""
         ...

@@ -46,6 +46,12 @@ class Applies:
         self._working.add_done_callback(_take_notice)
         return await asyncio.shield(self._working)
 
+    def begin(self, work: Callable[[], Coroutine[Any, Any, Applied]]) -> None:
+        """Do as `alone` and return at once; how it goes is told by `last` and the log."""
+        if not self.is_at_work:
+            self._working = asyncio.create_task(self._noted(work), name="follow")
+            self._working.add_done_callback(_take_notice)
+
     async def end(self) -> None:
         """Cut off the one at work."""
         if self._working is not None:

@@ -80,13 +80,13 @@ class Plan:
 class Configuration:
     """Keeps the configuration of the server for the next apply, and judges it."""
 
-    def __init__(self, *, files: DeploymentRecords, clock: Clock) -> None:
-        self._files = files
+    def __init__(self, *, records: DeploymentRecords, clock: Clock) -> None:
+        self._records = records
         self._clock = clock
 
     async def report(self, running: RunningConfig) -> ConfigReport:
         """Say what is stored beside what runs."""
-        stored, applied = await self._files.stored(), await self._files.applied()
+        stored, applied = await self._records.stored(), await self._records.applied()
         return ConfigReport(
             stored=stored,
             running=running,
@@ -108,14 +108,14 @@ class Configuration:
         if not may_redirect:
             _check_destinations(parsed.config, present)
         _check_allowed(parsed.config, document, present)
-        before = await self._files.stored()
+        before = await self._records.stored()
         stored = StoredConfig(
             document=document, digest=project_config.digest(document), at=self._clock.now()
         )
         if before is not None and before.digest == stored.digest:
             stored = before
         else:
-            await self._files.store(stored)
+            await self._records.store(stored)
         compared = before.document if before else present.running.document
         return Receipt(
             stored=stored,
@@ -130,7 +130,7 @@ class Configuration:
         `base` is what the environment gave. Raises `NothingStored`, `ProviderKeyMissing`,
         `EmbeddingSpaceChanged`, or `InvalidProjectConfig` for what was valid once.
         """
-        stored = await self._files.stored()
+        stored = await self._records.stored()
         if stored is None:
             raise NothingStored(
                 "no memory configuration is stored for this server; store one first: "
@@ -158,15 +158,16 @@ class Configuration:
             changes_space=spaces.is_empty and _space_of(present.running) != wanted.space,
         )
 
-    async def note_applied(self, plan: Plan) -> None:
-        """Make it the configuration that the next process starts with."""
-        await self._files.note_applied(
+    async def note_applied(self, plan: Plan, *, by: str) -> None:
+        """Make it the configuration that every process starts with, if `by` may still apply."""
+        await self._records.note_applied(
             AppliedConfig(
                 document=plan.stored.document,
                 digest=plan.stored.digest,
                 at=self._clock.now(),
                 local_models=plan.local_models,
-            )
+            ),
+            by=by,
         )
 
 

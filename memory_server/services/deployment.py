@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from memory_server.domain.characters import whole
-from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, Secret
+from memory_server.domain.deployment import (
+    Applied,
+    AppliedConfig,
+    ApplyRequest,
+    RunningConfig,
+    Secret,
+)
 from memory_server.domain.deployment_plan import fits, fitting, secret_changes, space_changes
 from memory_server.domain.spaces import SpacesInUse
 from memory_server.errors import (
@@ -19,6 +25,7 @@ from memory_server.errors import (
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.store import Store
+from memory_server.project_config import differences
 from memory_server.services.applies import Applies
 from memory_server.services.configuration import (
     ConfigReport,
@@ -30,10 +37,12 @@ from memory_server.services.configuration import (
     settings_of,
 )
 from memory_server.services.containment import contained
+from memory_server.services.following import Following, check_keys
 from memory_server.services.readiness import Readiness
 from memory_server.services.reembedding import Reembedding, declared
 from memory_server.services.release import R, Succeed
 from memory_server.services.secrets import Secrets
+from memory_server.services.servers import Presence
 from memory_server.services.tenure import Pin, Tenure
 from memory_server.settings import ConfigSource, Settings
 
@@ -74,7 +83,8 @@ class Deployment(Generic[R]):
         base: Settings,
         succeed: Succeed[R],
         store: Store,
-        files: DeploymentRecords,
+        records: DeploymentRecords,
+        presence: Presence,
         clock: Clock,
         on_switch: Callable[[Settings], None] | None = None,
         drain_seconds: float = DRAIN_SECONDS,
@@ -94,8 +104,11 @@ class Deployment(Generic[R]):
         self.applies = Applies(clock)
         self._watching: asyncio.Task[None] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
-        self._configuration = Configuration(files=files, clock=clock)
-        self._secrets = Secrets(files=files, clock=clock)
+        self._configuration = Configuration(records=records, clock=clock)
+        self._secrets = Secrets(records=records, clock=clock)
+        self._presence = presence
+        self._following = Following(records=records, base=base, clock=clock, presence=presence)
+        self._draining: asyncio.Task[None] | None = None
 
     @property
     def current(self) -> R:
@@ -108,31 +121,48 @@ class Deployment(Generic[R]):
         return running_config(self.current.settings, since=self._tenure.since)
 
     async def prepare(self) -> None:
-        """Let the first services be those that serve the vectors of the store, which is open."""
+        """Let the first services be those for the store, which is open.
+
+        They run what was applied on another server, and serve the vectors that there are.
+        """
+        applied = await self._following.applied()
+        if applied is not None and not self._following.runs(applied, self.running):
+            secrets = await self._secrets.given(self._base.secrets)
+            await self._begin_anew(self._following.settings(applied, secrets))
         spaces = await declared(self._store, self.current.settings.embedding, self._clock)
         if not fits(self.current.settings, spaces):
-            first = self.current
-            release = self._succeed(fitting(first.settings, spaces), first)
-            self._tenure = Tenure(release, since=self._clock.now())
-            await first.let_go(release)
+            await self._begin_anew(fitting(self.current.settings, spaces))
 
     def begin(self) -> None:
         """Start the background work; the store has to be open."""
-        self._on_switch(self.current.settings)
+        self._told(self.current)
+        self._presence.listen(self.follow)
         self._tenure.begin(self.current.run)
         self._watching = asyncio.create_task(self._watch_spaces(), name="watch spaces")
 
     async def end(self) -> None:
         """End the work in order, an apply too; `current` is then to be closed."""
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait({self._watching})
-        await self.applies.end()
-        await self._tenure.end_work(self._drain_seconds)
+        await asyncio.wait({self.drain()})
         for leaving in self._leaving:
             leaving.cancel()
         if self._leaving:
             await asyncio.wait(self._leaving)
+
+    def drain(self) -> "asyncio.Task[None]":
+        """Begin no work any more, end or put back what was begun, and say so; do not wait for it.
+
+        Requests are served as long as they come.
+        """
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain(), name="drain")
+        return self._draining
+
+    async def _drain(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+        await self.applies.end()
+        await asyncio.gather(self._presence.drain(), self._tenure.end_work(self._drain_seconds))
 
     async def pin(self, *, waits: bool) -> Pin[R]:
         """Return a hold on the services that serve now, to be ended with the request.
@@ -152,7 +182,7 @@ class Deployment(Generic[R]):
             release = self.current
             found = await release.readiness.look()
             if release is self.current:
-                return release, found
+                return release, found if self._draining is None else found.stopping()
 
     async def config(self) -> ConfigReport:
         """Say what is stored and what runs."""
@@ -190,7 +220,7 @@ class Deployment(Generic[R]):
         self._check_ours(MANAGED)
         if request.dry_run:
             return (await self._planned(request)).outcome(applied=False)
-        return await self.applies.alone(lambda: self._apply(request))
+        return await self.applies.alone(lambda: self._apply_claimed(request))
 
     async def reembed(self) -> Applied:
         """Have every vector made anew if those that answer are not of the configured model.
@@ -217,6 +247,39 @@ class Deployment(Generic[R]):
                 logger.warning("the embedding spaces cannot be looked at: %s", error)
             except Exception:
                 logger.exception("the services could not be fitted to the embedding spaces")
+
+    async def follow(self) -> None:
+        """Notice what another server applied, and begin to put it into effect here too."""
+        if self._draining is not None or self.applies.is_at_work:
+            return
+        applied = await self._following.applied()
+        if applied is None or self._following.runs(applied, self.running):
+            return
+        if not self._following.rests(applied):
+            self.applies.begin(lambda: self._follow(applied))
+
+    async def _follow(self, applied: AppliedConfig) -> Applied:
+        secrets = await self._secrets.given(self._base.secrets)
+
+        async def roll() -> Applied:
+            settings = self._following.settings(applied, secrets)
+            check_keys(settings)
+            spaces = await declared(self._store, settings.embedding, self._clock)
+            changes = [*differences(self.running.document, applied.document)]
+            release = self._joined(fitting(settings, spaces))
+            try:
+                await self._proven(release)
+                await self._take_office(release)
+            except BaseException:
+                await release.let_go(self.current)
+                raise
+            return Applied(applied=True, digest=applied.digest, changes=changes)
+
+        return await self._following.follow(applied, roll)
+
+    async def _apply_claimed(self, request: ApplyRequest) -> Applied:
+        async with self._following.claimed():
+            return await self._apply(request)
 
     async def _apply(self, request: ApplyRequest) -> Applied:
         planned = await self._planned(request)
@@ -320,7 +383,7 @@ class Deployment(Generic[R]):
 
     async def _hand_over(self, plan: Plan, release: R) -> None:
         # First the file: whatever ends the process from here on, the next one runs the same.
-        await self._configuration.note_applied(plan)
+        await self._configuration.note_applied(plan, by=self._presence.me.id)
         await self._lead(plan.ahead, release)
         await self._take_office(release)
 
@@ -334,11 +397,23 @@ class Deployment(Generic[R]):
             await fresh.end_work(0)
             raise
         former, self._tenure = self._tenure, fresh
-        self._on_switch(release.settings)
+        self._told(release)
         earlier = set(self._leaving)
         leaving = asyncio.create_task(self._see_off(former, release, earlier), name="see off")
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)
+
+    async def _begin_anew(self, settings: Settings) -> None:
+        """Let other services be the first, of which none has begun to work."""
+        first = self.current
+        release = self._succeed(settings, first)
+        self._tenure = Tenure(release, since=self._clock.now())
+        await first.let_go(release)
+
+    def _told(self, release: R) -> None:
+        """Tell who wants to know which services serve."""
+        self._on_switch(release.settings)
+        self._presence.runs(self.running.digest)
 
     async def _see_off(
         self, former: Tenure[R], successor: R, earlier: set[asyncio.Task[None]]

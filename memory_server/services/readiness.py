@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory_server.domain.characters import whole
@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 CHECK_SECONDS = 30.0
 """How long a provider may take to answer a check; a local model is loaded by its first."""
 STORE_SECONDS = 5.0
+STOPPING = "server: it was told to stop; ask another one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,10 @@ class Readiness:
     background: Mapping[str, Any]
     reembedding: Mapping[str, Any] = field(default_factory=dict)
     """Empty where the vectors are of the configured model and no others are left."""
+
+    def stopping(self) -> "Readiness":
+        """Return the look at a server that was told to stop."""
+        return replace(self, status="blocked", blocked_on=[STOPPING, *self.blocked_on])
 
 
 @dataclass(slots=True)

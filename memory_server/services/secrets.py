@@ -18,14 +18,14 @@ from memory_server.ports.deployment import DeploymentRecords
 class Secrets:
     """Keeps the secrets of the deployment's own project."""
 
-    def __init__(self, *, files: DeploymentRecords, clock: Clock) -> None:
-        self._files = files
+    def __init__(self, *, records: DeploymentRecords, clock: Clock) -> None:
+        self._records = records
         self._clock = clock
         self._editing = asyncio.Lock()
 
     async def list(self) -> Sequence[Secret]:
         """Return the secrets by name."""
-        secrets = await self._files.secrets()
+        secrets = await self._records.secrets()
         return [secrets[name] for name in sorted(secrets)]
 
     async def put(self, name: str, value: str, *, description: str | None = None) -> Secret:
@@ -34,26 +34,26 @@ class Secrets:
         if problem is not None:
             raise InvalidSecret(problem)
         async with self._editing:
-            secrets = dict(await self._files.secrets())
+            secrets = dict(await self._records.secrets())
             if name not in secrets and len(secrets) >= MAX_SECRETS:
                 raise TooManySecrets(
                     f"the project holds {MAX_SECRETS} secrets, which is the most; delete one first"
                 )
             secret = self._next(secrets.get(name), name, value, description)
-            await self._files.keep_secrets({**secrets, name: secret})
+            await self._records.keep_secrets({**secrets, name: secret})
         return secret
 
     async def delete(self, name: str) -> None:
         """Remove a secret, or raise `SecretNotFound`; reserved names may be removed too."""
         async with self._editing:
-            secrets = dict(await self._files.secrets())
+            secrets = dict(await self._records.secrets())
             if secrets.pop(name, None) is None:
                 raise SecretNotFound("the project has no secret of that name")
-            await self._files.keep_secrets(secrets)
+            await self._records.keep_secrets(secrets)
 
     async def given(self, environment: Mapping[str, str]) -> Mapping[str, str]:
         """Return the provider keys for new services: a secret goes before the environment."""
-        return keys_of(await self._files.secrets(), environment)
+        return keys_of(await self._records.secrets(), environment)
 
     def _next(
         self, former: Secret | None, name: str, value: str, description: str | None

@@ -37,7 +37,13 @@ class DeploymentDirectory(DeploymentRecords):
     async def applied(self) -> AppliedConfig | None:
         return await asyncio.to_thread(read_applied, self._path)
 
-    async def note_applied(self, config: AppliedConfig) -> None:
+    async def claim(self, by: str, *, now: datetime, until: datetime) -> str | None:
+        return None  # the one process that owns the files applies one configuration at a time
+
+    async def let_go(self, by: str) -> None:
+        return
+
+    async def note_applied(self, config: AppliedConfig, *, by: str) -> None:
         document = _written(config) | {"local_models": config.local_models}
         await asyncio.to_thread(write, self._path / APPLIED, document)
 

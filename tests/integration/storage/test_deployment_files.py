@@ -34,7 +34,7 @@ async def test_nothing_is_kept_in_a_fresh_directory(files: DeploymentDirectory) 
 
 async def test_what_was_kept_is_read_as_it_was(files: DeploymentDirectory) -> None:
     await files.store(STORED)
-    await files.note_applied(APPLIED)
+    await files.note_applied(APPLIED, by="a")
     await files.keep_secrets({"LLM_API_KEY": SECRET})
 
     assert (await files.stored(), await files.applied()) == (STORED, APPLIED)

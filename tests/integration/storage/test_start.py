@@ -24,8 +24,8 @@ async def configured(directory: Path, **changes: object) -> Settings:
     """Return the environment's settings where a configuration was applied and a secret set."""
     files = DeploymentDirectory(directory)
     values = {"document": LOUD, "digest": "d", "at": START, "local_models": False}
-    await files.note_applied(AppliedConfig(**values | changes))  # type: ignore[arg-type]  # a test's values
-    await Secrets(files=files, clock=ManualClock()).put("LLM_API_KEY", "kept")
+    await files.note_applied(AppliedConfig(**values | changes), by="a")  # type: ignore[arg-type]  # a test's values
+    await Secrets(records=files, clock=ManualClock()).put("LLM_API_KEY", "kept")
     given = {"AGENTENGINE_DATA_DIR": str(directory), "LLM_API_KEY": "given", "VOYAGE_API_KEY": "v"}
     return from_environment(given)
 

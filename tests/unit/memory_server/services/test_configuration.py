@@ -36,7 +36,7 @@ def present(document: dict[str, Any] = LOCAL, **changes: Any) -> Present:
 
 @pytest.fixture
 def configuration(tmp_path: Path, clock: ManualClock) -> Configuration:
-    return Configuration(files=DeploymentDirectory(tmp_path), clock=clock)
+    return Configuration(records=DeploymentDirectory(tmp_path), clock=clock)
 
 
 async def test_every_problem_is_told_at_once_and_nothing_is_stored(

@@ -13,7 +13,7 @@ from tests.clock import START, ManualClock
 
 @pytest.fixture
 def secrets(tmp_path: Path, clock: ManualClock) -> Secrets:
-    return Secrets(files=DeploymentDirectory(tmp_path), clock=clock)
+    return Secrets(records=DeploymentDirectory(tmp_path), clock=clock)
 
 
 async def test_a_secret_set_again_gets_the_next_version_and_keeps_its_beginning(

@@ -36,7 +36,8 @@ def make(first: Application, tmp_path: Path, clock: ManualClock) -> Make:
             base=replace(first.settings, **(changes or {})),
             succeed=options.pop("succeed", succeed),
             store=first.store,
-            files=DeploymentDirectory(tmp_path),
+            records=options.pop("records", DeploymentDirectory(tmp_path)),
+            presence=first.presence,
             clock=clock,
             **options,
         )
