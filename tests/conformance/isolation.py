@@ -37,6 +37,7 @@ from memory_server.ports.spaces import Given, Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from tests.clock import START
+from tests.conformance.unscoped import NOT_SCOPED
 from tests.factories import (
     PROJECT,
     SESSION,
@@ -283,47 +284,6 @@ TRIES: dict[str, Try] = {
     ),
     "Store.erase": Try(lambda s, k, o: _erased(s, o)),
 }
-
-NOT_SCOPED = {
-    "Snapshots.waiting": "the server's own schedule, over all projects",
-    "Snapshots.delete_promoted_turns": "the server's own schedule, over all projects",
-    "Snapshots.expire": "the server's own schedule, over all projects",
-    "Jobs.claim": "workers serve all projects",
-    "Jobs.next_due": "workers serve all projects",
-    "Accounts.find": "asked before the project is known; the account names it",
-    "Accounts.delete": "asked after the account was found",
-    "Accounts.touch": "asked after the account was found",
-    "Executions.begin": "an execution names its project",
-    "Executions.find": "asked by its id alone; who may see what is found is decided by the route",
-    "Executions.finish": "asked after the execution was found",
-    "Executions.over": "a server's own executions, of all projects",
-    "Executions.end_abandoned": "the server's own schedule, over all projects",
-    "Executions.forget": "the server's own schedule, over all projects",
-    "Attempts.count": "asked before anybody is known",
-    "Attempts.forgive": "asked before anybody is known",
-    "Attempts.forget": "the server's own schedule, over all projects",
-    "Servers.report": "no data",
-    "Servers.seen_since": "no data",
-    "Servers.leave": "no data",
-    "Servers.forget": "no data",
-    "SearchIndex.describe": "sizes of the whole index",
-    "Spaces.look": "sizes of the whole store",
-    "Spaces.declare": "one model answers for all projects",
-    "Spaces.begin": "one model answers for all projects",
-    "Spaces.cancel": "one model answers for all projects",
-    "Spaces.missing": "a job of the server's own, over all projects",
-    "Spaces.switch": "one model answers for all projects",
-    "Spaces.drop": "a job of the server's own, over all projects",
-    "Store.open": "no data",
-    "Store.take_over": "workers serve all projects",
-    "Store.close": "no data",
-    "Store.ping": "no data",
-    "Store.describe": "sizes of the whole store",
-    "Store.copy": "the whole store, for the owner of the server",
-    "Store.traces": "no data",
-    "Store.remove_traces": "no data",
-}
-"""Methods that take no scope, and why."""
 
 
 async def _append(store: Store, known: Known, stranger: Scope) -> None:

@@ -18,6 +18,7 @@ from tests.conformance.records import RecordsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
+from tests.conformance.space_switch import SpaceSwitchContract
 from tests.conformance.spaces import SpacesContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
@@ -198,4 +199,12 @@ class TestSpacesInFile(InFile, SpacesContract):
 
 
 class TestSpacesInMemory(InMemory, SpacesContract):
+    pass
+
+
+class TestSpaceSwitchInFile(InFile, SpaceSwitchContract):
+    pass
+
+
+class TestSpaceSwitchInMemory(InMemory, SpaceSwitchContract):
     pass
