@@ -51,6 +51,7 @@
     - DeadlineExceeded
   + StorageError
     - StorageUnavailable
+      . StorageUnusable
     - StorageFull
     - StorageLocked
     - StorageCorrupt
@@ -173,6 +174,7 @@ from memory_server.errors.storage import (
     StorageFull,
     StorageLocked,
     StorageUnavailable,
+    StorageUnusable,
 )
 
 __all__ = [
@@ -244,6 +246,7 @@ __all__ = [
     "StorageFull",
     "StorageLocked",
     "StorageUnavailable",
+    "StorageUnusable",
     "TokenExpired",
     "TooLarge",
     "TooManySecrets",

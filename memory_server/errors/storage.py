@@ -16,6 +16,12 @@ class StorageUnavailable(StorageError):
     retryable = True
 
 
+class StorageUnusable(StorageUnavailable):
+    """The store cannot be used as it is named or set up, until a person mends that."""
+
+    code = "STORAGE_UNUSABLE"
+
+
 class StorageFull(StorageError):
     """The store has no room left."""
 

@@ -4,6 +4,9 @@ from datetime import datetime, timedelta
 
 from memory_server.ports.clock import Clock
 
+_RESOLUTION = timedelta(milliseconds=1)
+"""Of what the database tells."""
+
 
 class DatabaseClock(Clock):
     """The clock of this machine, put right by what the database said last.
@@ -27,8 +30,14 @@ class DatabaseClock(Clock):
         await self._clock.sleep(seconds)
 
     def compare(self, *, asked: datetime, told: datetime, answered: datetime) -> None:
-        """Take over what the database told between two moments of this machine's own clock."""
-        self._ahead = told - (asked + (answered - asked) / 2)
+        """Take over what the database told between two moments of this machine's own clock.
+
+        What may as well come from the way there and back changes nothing: time is not to jump.
+        """
+        doubt = (answered - asked) / 2
+        ahead = told - (asked + doubt)
+        if abs(ahead - self._ahead) > doubt + _RESOLUTION:
+            self._ahead = ahead
 
     def own(self) -> datetime:
         """Return what this machine's own clock says."""

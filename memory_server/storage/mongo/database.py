@@ -2,18 +2,24 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, TypeVar
 
+import pymongo
 from bson.codec_options import CodecOptions
 from pymongo import AsyncMongoClient, WriteConcern
 from pymongo.asynchronous.client_session import AsyncClientSession
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import ConfigurationError, InvalidURI
 from pymongo.read_concern import ReadConcern
 
-from memory_server.errors import StorageUnavailable
+from memory_server.errors import StorageUnavailable, StorageUnusable
+from memory_server.project_config import connection_strings
+from memory_server.storage.mongo.clock import DatabaseClock
 from memory_server.storage.mongo.documents import Document
-from memory_server.storage.mongo.failures import translated
+from memory_server.storage.mongo.failures import standalone, too_old, translated, unusable
+from memory_server.storage.mongo.naming import candidates, database_name
 
 T = TypeVar("T")
 
@@ -25,8 +31,9 @@ Listener = Callable[[str, Sequence[Document]], None]
 SELECTION_MS = 5_000
 """How long a call waits for the deployment to have a primary."""
 CALL_MS = 20_000
-TRANSACTION_SECONDS = 20.0
-"""How long a transaction is tried again while others keep in its way."""
+"""How long a call may take in all, and a transaction be tried again while others are in its way."""
+WIRE_VERSION = 17
+"""Of MongoDB 6.0, the oldest that is supported."""
 
 
 class MongoDatabase:
@@ -36,9 +43,19 @@ class MongoDatabase:
     returned, or was given, is undone by a change of the primary.
     """
 
-    def __init__(self, uri: str, name: str) -> None:
+    def __init__(
+        self, uri: str, base: str, project_id: str = "", *, clock: DatabaseClock | None = None
+    ) -> None:
+        """Name it; nothing is connected yet.
+
+        The base and the project make its name, by the rule of `naming`. The clock is compared
+        with the database's whenever that is greeted.
+        """
         self._uri = uri
-        self._name = name
+        self._base = base
+        self._project_id = project_id
+        self._name = candidates(base, project_id)[0]
+        self._clock = clock
         self._client: AsyncMongoClient[Document] | None = None
         self._listeners: list[Listener] = []
 
@@ -48,9 +65,14 @@ class MongoDatabase:
         return self._name
 
     @property
+    def hosts(self) -> str:
+        """Where the deployment is, by the names in the connection string."""
+        return connection_strings.hosts_of(self._uri)
+
+    @property
     def location(self) -> str:
         """Where the data is, for people: hosts and database, never a credential."""
-        return f"mongodb {self._name}"
+        return f"mongodb at {self.hosts}, database {self._name}"
 
     @property
     def client(self) -> AsyncMongoClient[Document]:
@@ -74,21 +96,21 @@ class MongoDatabase:
         return self.database[collection]
 
     async def open(self) -> None:
-        """Connect."""
+        """Connect, and choose the database.
+
+        Raises `StorageUnusable` for what a person has to mend, and `StorageUnavailable` for a
+        deployment that does not answer now.
+        """
         if self._client is not None:
             return
-        with translated(self.location):
-            client: AsyncMongoClient[Document] = AsyncMongoClient(
-                self._uri,
-                appname="agentengine",
-                serverSelectionTimeoutMS=SELECTION_MS,
-                timeoutMS=CALL_MS,
-            )
-            try:
-                await client.admin.command("ping")
-            except BaseException:
-                await client.close()
-                raise
+        client = self._made()
+        try:
+            with self.translated():
+                self._judge(await self._hello(client))
+                await self._choose(client)
+        except BaseException:
+            await client.close()
+            raise
         self._client = client
 
     async def close(self) -> None:
@@ -96,6 +118,11 @@ class MongoDatabase:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    async def greet(self) -> None:
+        """Ask whether the primary answers, and what time it is there."""
+        with self.translated():
+            await self._hello(self.client)
 
     def translated(self) -> AbstractContextManager[None]:
         """Return what is to be held around calls of the driver: its errors become our own."""
@@ -107,7 +134,7 @@ class MongoDatabase:
         It is begun anew, from its first line, while other transactions are in its way: it must
         do nothing but read and write by its session.
         """
-        with translated(self.location):
+        with self.translated(), pymongo.timeout(CALL_MS / 1000):
             async with self.client.start_session() as session:
                 return await session.with_transaction(
                     operation,
@@ -125,3 +152,39 @@ class MongoDatabase:
         if changed:
             for listener in self._listeners:
                 listener(collection, changed)
+
+    def _made(self) -> AsyncMongoClient[Document]:
+        place = f"mongodb at {self.hosts}"
+        if problem := connection_strings.problem_of(self._uri):
+            raise StorageUnusable(f"{place}: MONGODB_URI cannot be used: {problem}")
+        try:
+            return AsyncMongoClient(
+                self._uri,
+                appname="agentengine",
+                serverSelectionTimeoutMS=SELECTION_MS,
+                timeoutMS=CALL_MS,
+            )
+        except (InvalidURI, ConfigurationError, ValueError, TypeError):
+            raise unusable(place) from None  # what they say may quote it
+
+    async def _hello(self, client: AsyncMongoClient[Document]) -> Document:
+        asked = None if self._clock is None else self._clock.own()
+        answer: Document = await client.admin.command("hello")
+        told: datetime | None = answer.get("localTime")
+        if self._clock is not None and asked is not None and told is not None:
+            told = told.replace(tzinfo=asked.tzinfo)
+            self._clock.compare(asked=asked, told=told, answered=self._clock.own())
+        return answer
+
+    def _judge(self, hello: Mapping[str, Any]) -> None:
+        if hello.get("maxWireVersion", 0) < WIRE_VERSION:
+            raise too_old(self.location)
+        if "setName" not in hello and hello.get("msg") != "isdbgrid":
+            raise standalone(self.location)
+
+    async def _choose(self, client: AsyncMongoClient[Document]) -> None:
+        if len(candidates(self._base, self._project_id)) > 1:
+            existing = await client.list_database_names()
+            self._name = database_name(self._base, self._project_id, existing)
+        else:  # says at once whether the user may use it
+            await client[self._name].list_collection_names()
