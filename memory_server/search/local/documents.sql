@@ -47,14 +47,23 @@ INSERT INTO words (words) VALUES ('optimize');
 UPDATE words SET neighbours = :neighbours WHERE rowid = :rowid;
 
 -- name: around
--- The words of the turns around a position of a session, of the same user.
+-- The words of the turns around a position of a session, of the same user. Those after it once the
+-- session has gone on beyond them, or when they are settled.
 SELECT d.position, w.body
 FROM documents AS d JOIN words AS w ON w.rowid = d.rowid
 WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = 'stm'
     AND d.user_id IS :user_id
     AND d.position BETWEEN :position - :reach AND :position + :reach
     AND d.position <> :position
+    AND (d.position < :position OR d.position <= :settled OR :position + :reach <= (
+        SELECT max(l.position) FROM documents AS l
+        WHERE l.project_id = :project_id AND l.session_id = :session_id
+    ))
 ORDER BY d.position;
+
+-- name: neighbours
+-- What is indexed as said around a turn.
+SELECT neighbours FROM words WHERE rowid = :rowid;
 
 -- name: turns_at
 -- The turns of a session between two positions.
