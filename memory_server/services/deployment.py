@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from memory_server.domain.characters import whole
 from memory_server.domain.deployment import (
     Applied,
     AppliedConfig,
@@ -20,7 +20,6 @@ from memory_server.errors import (
     EmbeddingSpaceChanged,
     ManagedElsewhere,
     MemoryServerError,
-    RollFailed,
 )
 from memory_server.ports.clock import Clock
 from memory_server.ports.deployment import DeploymentRecords
@@ -38,27 +37,20 @@ from memory_server.services.configuration import (
 )
 from memory_server.services.containment import contained
 from memory_server.services.following import Following, check_keys
+from memory_server.services.proving import proven, roll_failed
 from memory_server.services.readiness import Readiness
-from memory_server.services.reembedding import Reembedding, declared
+from memory_server.services.reembedding import declared
 from memory_server.services.release import R, Succeed
 from memory_server.services.secrets import Secrets
 from memory_server.services.servers import Presence
-from memory_server.services.tenure import Pin, Tenure
+from memory_server.services.succession import DRAIN_SECONDS, QUIET_SECONDS, Succession
+from memory_server.services.tenure import Pin
 from memory_server.settings import ConfigSource, Settings
 
 logger = logging.getLogger(__name__)
 
-DRAIN_SECONDS = 20.0
-"""How long replaced or stopping services may finish the jobs they have begun."""
-QUIET_SECONDS = 10.0
-"""How long new requests are held back at most until the begun ones have ended; only where the
-embedding space changes, so that no vector of the old space comes after the switch."""
 LOOK_SECONDS = 1.0
 """How often it is looked whether the vectors of another model answer by now."""
-SHORT_DRAIN_SECONDS = 5.0
-"""As `DRAIN_SECONDS`, while requests are held back."""
-
-
 MANAGED = (
     "the configuration of this server is delivered by whoever starts it "
     "(AGENTENGINE_MEMORY_CONFIG), and would be used again at its next start. In the project's "
@@ -96,14 +88,15 @@ class Deployment(Generic[R]):
         self._store = store
         self._clock = clock
         self._on_switch = on_switch or _ignore
-        self._drain_seconds = drain_seconds
-        self._quiet_seconds = quiet_seconds
-        self._tenure = Tenure(first, since=clock.now())
-        self._open = asyncio.Event()
-        self._open.set()
+        self._succession = Succession(
+            first,
+            clock=clock,
+            on_switch=self._told,
+            drain_seconds=drain_seconds,
+            quiet_seconds=quiet_seconds,
+        )
         self.applies = Applies(clock)
         self._watching: asyncio.Task[None] | None = None
-        self._leaving: set[asyncio.Task[None]] = set()
         self._configuration = Configuration(records=records, clock=clock)
         self._secrets = Secrets(records=records, clock=clock)
         self._presence = presence
@@ -113,12 +106,12 @@ class Deployment(Generic[R]):
     @property
     def current(self) -> R:
         """The services that new requests are served by."""
-        return self._tenure.release
+        return self._succession.current
 
     @property
     def running(self) -> RunningConfig:
         """The configuration they run, and since when."""
-        return running_config(self.current.settings, since=self._tenure.since)
+        return running_config(self.current.settings, since=self._succession.since)
 
     async def prepare(self) -> None:
         """Let the first services be those for the store, which is open.
@@ -128,25 +121,21 @@ class Deployment(Generic[R]):
         applied = await self._following.applied()
         if applied is not None and not self._following.runs(applied, self.running):
             secrets = await self._secrets.given(self._base.secrets)
-            await self._begin_anew(self._following.settings(applied, secrets))
+            await self._begin_with(self._following.settings(applied, secrets))
         spaces = await declared(self._store, self.current.settings.embedding, self._clock)
         if not fits(self.current.settings, spaces):
-            await self._begin_anew(fitting(self.current.settings, spaces))
+            await self._begin_with(fitting(self.current.settings, spaces))
 
     def begin(self) -> None:
         """Start the background work; the store has to be open."""
-        self._told(self.current)
         self._presence.listen(self.follow)
-        self._tenure.begin(self.current.run)
+        self._succession.begin()
         self._watching = asyncio.create_task(self._watch_spaces(), name="watch spaces")
 
     async def end(self) -> None:
         """End the work in order, an apply too; `current` is then to be closed."""
         await asyncio.wait({self.drain()})
-        for leaving in self._leaving:
-            leaving.cancel()
-        if self._leaving:
-            await asyncio.wait(self._leaving)
+        await self._succession.end()
 
     def drain(self) -> "asyncio.Task[None]":
         """Begin no work any more, end or put back what was begun, and say so; do not wait for it.
@@ -162,16 +151,14 @@ class Deployment(Generic[R]):
             self._watching.cancel()
             await asyncio.wait({self._watching})
         await self.applies.end()
-        await asyncio.gather(self._presence.drain(), self._tenure.end_work(self._drain_seconds))
+        await asyncio.gather(self._presence.drain(), self._succession.end_work())
 
     async def pin(self, *, waits: bool) -> Pin[R]:
         """Return a hold on the services that serve now, to be ended with the request.
 
         With `waits`, a moment in which nothing may be written is waited out first.
         """
-        if waits:
-            await self._open.wait()
-        return self._tenure.pin()
+        return await self._succession.pin(waits=waits)
 
     async def look(self) -> tuple[R, Readiness]:
         """Return the services that serve and how they are.
@@ -235,7 +222,7 @@ class Deployment(Generic[R]):
         spaces = await self._store.spaces.look()
         if not self.applies.is_at_work and not fits(self.current.settings, spaces):
             settings = fitting(self.current.settings, spaces)
-            await self._take_office(self._succeed(settings, self.current))
+            await self._succession.take_office(self._succeed(settings, self.current))
 
     async def _watch_spaces(self) -> None:
         """Notice what any server does to the spaces; a look that fails is made again."""
@@ -266,13 +253,8 @@ class Deployment(Generic[R]):
             check_keys(settings)
             spaces = await declared(self._store, settings.embedding, self._clock)
             changes = [*differences(self.running.document, applied.document)]
-            release = self._joined(fitting(settings, spaces))
-            try:
-                await self._proven(release)
-                await self._take_office(release)
-            except BaseException:
-                await release.let_go(self.current)
-                raise
+            async with self._proposed(fitting(settings, spaces)) as (release, _):
+                await self._succession.take_office(release)
             return Applied(applied=True, digest=applied.digest, changes=changes)
 
         return await self._following.follow(applied, roll)
@@ -286,13 +268,8 @@ class Deployment(Generic[R]):
         if not planned.changes:
             return planned.outcome(applied=False)
         logger.info("applying: %s", "; ".join(planned.changes))
-        release = self._joined(planned.settings)
-        try:
-            warnings = await self._proven(release)
+        async with self._proposed(planned.settings) as (release, warnings):
             await self._switch(planned.plan, release)
-        except BaseException:
-            await release.let_go(self.current)
-            raise
         return planned.outcome(applied=True, warnings=warnings)
 
     async def _reembed(self) -> Applied:
@@ -300,14 +277,9 @@ class Deployment(Generic[R]):
         spaces = await declared(self._store, settings.embedding, self._clock)
         changes = list(space_changes(spaces, settings.embedding))
         ahead = spaces.led_to(settings.embedding)
-        release = self._joined(fitting(settings, ahead))
-        try:
-            await self._proven(release)
+        async with self._proposed(fitting(settings, ahead)) as (release, _):
             await self._lead(ahead, release)
-            await self._take_office(release)
-        except BaseException:
-            await release.let_go(self.current)
-            raise
+            await self._succession.take_office(release)
         return Applied(applied=bool(changes), digest=self.running.digest, changes=changes)
 
     async def _lead(self, ahead: SpacesInUse, release: R) -> None:
@@ -329,49 +301,43 @@ class Deployment(Generic[R]):
         settings = settings_of(plan, self._base, present.secrets)
         return _Planned(plan=plan, settings=settings, changes=changes)
 
-    def _joined(self, settings: Settings) -> R:
+    @asynccontextmanager
+    async def _proposed(self, settings: Settings) -> AsyncIterator[tuple[R, Sequence[str]]]:
+        """Join services and prove them; they are dropped unless they come to serve."""
         try:
-            return self._succeed(settings, self.current)
+            release = self._succeed(settings, self.current)
         except MemoryServerError as error:
-            raise _failed([str(error)]) from error
-
-    async def _proven(self, release: R) -> Sequence[str]:
-        """Return once the models answer; those that serve already may go on failing."""
-        await release.readiness.probe()
-        look = await release.readiness.look()
-        told = {"embedding": look.embedding["problem"], "extraction": look.extraction["problem"]}
-        if release.settings.answers is not None:
-            told["embedding"] = await _why_not(release.reembedding)
-        failing = {part: f"{part}: {problem}" for part, problem in told.items() if problem}
-        new = [text for part, text in failing.items() if not release.shares(part, self.current)]
-        if new:
-            raise _failed(new)
-        return list(failing.values())
+            raise roll_failed([str(error)]) from error
+        try:
+            yield release, await proven(release, self.current)
+        except BaseException:
+            await release.let_go(self.current)
+            raise
 
     async def _switch(self, plan: Plan, release: R) -> None:
         if not plan.changes_space:
             await self._hand_over(plan, release)
             return
-        self._open.clear()
+        self._succession.hold_back()
         try:
             await self._stand_still()
             try:
                 await self._check_still_empty()
                 await self._hand_over(plan, release)
             except Exception:  # its work has ended: the same services begin anew
-                await self._take_office(self._succeed(self.current.settings, self.current))
+                await self._succession.take_office(
+                    self._succeed(self.current.settings, self.current)
+                )
                 raise
         finally:
-            self._open.set()
+            self._succession.open()
 
     async def _stand_still(self) -> None:
         """Let everything end that could still write a vector."""
         try:
-            async with asyncio.timeout(self._quiet_seconds):
-                await self._tenure.quiet()
+            await self._succession.stand_still()
         except TimeoutError:
-            raise _failed(["requests did not end within the time; apply again"]) from None
-        await self._tenure.end_work(SHORT_DRAIN_SECONDS)
+            raise roll_failed(["requests did not end within the time; apply again"]) from None
 
     async def _check_still_empty(self) -> None:
         vectors = (await self._present()).spaces.held
@@ -385,47 +351,15 @@ class Deployment(Generic[R]):
         # First the file: whatever ends the process from here on, the next one runs the same.
         await self._configuration.note_applied(plan, by=self._presence.me.id)
         await self._lead(plan.ahead, release)
-        await self._take_office(release)
+        await self._succession.take_office(release)
 
-    async def _take_office(self, release: R) -> None:
-        """Let a release serve from now on, and see off the one that did."""
-        fresh = Tenure(release, since=self._clock.now())
-        fresh.begin(release.run)
-        try:
-            await asyncio.sleep(0)  # its work begins, so that readiness never says otherwise
-        except asyncio.CancelledError:
-            await fresh.end_work(0)
-            raise
-        former, self._tenure = self._tenure, fresh
-        self._told(release)
-        earlier = set(self._leaving)
-        leaving = asyncio.create_task(self._see_off(former, release, earlier), name="see off")
-        self._leaving.add(leaving)
-        leaving.add_done_callback(self._leaving.discard)
-
-    async def _begin_anew(self, settings: Settings) -> None:
-        """Let other services be the first, of which none has begun to work."""
-        first = self.current
-        release = self._succeed(settings, first)
-        self._tenure = Tenure(release, since=self._clock.now())
-        await first.let_go(release)
+    async def _begin_with(self, settings: Settings) -> None:
+        await self._succession.begin_with(self._succeed(settings, self.current))
 
     def _told(self, release: R) -> None:
         """Tell who wants to know which services serve."""
         self._on_switch(release.settings)
         self._presence.runs(self.running.digest)
-
-    async def _see_off(
-        self, former: Tenure[R], successor: R, earlier: set[asyncio.Task[None]]
-    ) -> None:
-        """End what went before; models go when no request uses them, in order of age."""
-        try:
-            await former.end_work(self._drain_seconds)
-            await former.quiet()
-            if earlier:
-                await asyncio.wait(earlier)
-        finally:
-            await former.release.let_go(successor)
 
     async def _present(self) -> Present:
         return Present(
@@ -451,22 +385,6 @@ class _Planned:
     def outcome(self, *, applied: bool, warnings: Sequence[str] = ()) -> Applied:
         digest = self.plan.stored.digest
         return Applied(applied=applied, digest=digest, changes=self.changes, warnings=warnings)
-
-
-def _failed(problems: Sequence[str]) -> RollFailed:
-    return RollFailed(
-        f"the services with the new configuration are not ready: {'; '.join(problems)}. Those "
-        "before serve on, and the configuration stays pending"
-    )
-
-
-async def _why_not(reembedding: Reembedding) -> str | None:
-    """Return why the vectors of another model cannot be made, or None if they can."""
-    try:
-        await reembedding.check()
-    except MemoryServerError as error:
-        return whole(str(error))
-    return None
 
 
 def _ignore(_: Settings) -> None:

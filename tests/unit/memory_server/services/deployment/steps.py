@@ -46,13 +46,13 @@ async def is_closed(application: Application) -> bool:
 
 async def settled(deployment: Deployed) -> None:
     """Return once whoever was replaced is gone."""
-    if deployment._leaving:
-        await asyncio.wait(deployment._leaving)
+    if deployment._succession._leaving:
+        await asyncio.wait(deployment._succession._leaving)
 
 
 async def holding_back(deployment: Deployed) -> None:
     """Return once new requests have to wait."""
-    while deployment._open.is_set():  # noqa: ASYNC110 nothing tells of it
+    while deployment._succession._open.is_set():  # noqa: ASYNC110 nothing tells of it
         await asyncio.sleep(0)
 
 
