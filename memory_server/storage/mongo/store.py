@@ -1,6 +1,7 @@
 """The store: every port over one database of a MongoDB deployment."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from memory_server.domain.erasure import Traces
@@ -27,8 +28,10 @@ from memory_server.storage.mongo.attempts import MongoAttempts
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.executions import MongoExecutions
 from memory_server.storage.mongo.members import MongoMembers
+from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
+from memory_server.storage.mongo.search import index_over
 from memory_server.storage.mongo.servers import MongoServers
 from memory_server.storage.mongo.turns import MongoTurns
 
@@ -36,17 +39,22 @@ from memory_server.storage.mongo.turns import MongoTurns
 class MongoStore(Store):
     """Records in a database that other servers use too."""
 
-    def __init__(self, database: MongoDatabase, *, clock: Clock) -> None:
+    def __init__(
+        self, database: MongoDatabase, *, clock: Clock, directory: Path | None = None
+    ) -> None:
+        """Prepare the store; `directory` is where this server keeps its index, None: in memory."""
         self._database = database
         self._clock = clock
         arrivals = Arrivals(clock)
         self._turns = MongoTurns(database, arrivals)
+        self._memories = MongoMemories(database, clock)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)
         self._members = MongoMembers(database)
         self._executions = MongoExecutions(database)
         self._attempts = MongoAttempts(database)
         self._servers = MongoServers(database)
+        self._search = index_over(database, clock=clock, directory=directory)
 
     @property
     def turns(self) -> Turns:
@@ -58,7 +66,7 @@ class MongoStore(Store):
 
     @property
     def memories(self) -> Memories:
-        raise NotImplementedError
+        return self._memories
 
     @property
     def jobs(self) -> Jobs:
@@ -78,7 +86,7 @@ class MongoStore(Store):
 
     @property
     def search(self) -> SearchIndex:
-        raise NotImplementedError
+        return self._search
 
     @property
     def spaces(self) -> Spaces:
@@ -103,11 +111,13 @@ class MongoStore(Store):
     async def open(self) -> None:
         await self._database.open()
         await migrate(self._database)
+        await self._search.open()
 
     async def take_over(self) -> None:
         """Do nothing: other servers may be at work on what is leased."""
 
     async def close(self) -> None:
+        await self._search.close()
         await self._database.close()
 
     async def ping(self) -> None:

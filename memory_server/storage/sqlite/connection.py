@@ -15,7 +15,6 @@ BUSY_TIMEOUT_MS = 5000
 
 _WRITER_PRAGMAS = (
     "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA journal_size_limit = 67108864",
 )
@@ -26,12 +25,16 @@ _PRAGMAS = (
 )
 
 
-def open_writer(path: Path | None) -> sqlite3.Connection:
-    """Open the connection that writes; None: a database in memory."""
+def open_writer(path: Path | None, *, durable: bool = True) -> sqlite3.Connection:
+    """Open the connection that writes; None: a database in memory.
+
+    If it is not `durable`, a machine that crashes takes it back to how it was some commits before.
+    """
     if path is None:
         return _configured(":memory:", *_PRAGMAS)
     _create(path)
-    return _configured(_uri(path, "rw"), *_PRAGMAS, *_WRITER_PRAGMAS)
+    synced = f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}"
+    return _configured(_uri(path, "rw"), *_PRAGMAS, *_WRITER_PRAGMAS, synced)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:

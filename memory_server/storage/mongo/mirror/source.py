@@ -1,0 +1,144 @@
+"""What the mirror reads: the documents of turns and memories, as they are stored now."""
+
+import asyncio
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Collection as SizedIterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bson.binary import Binary
+from pymongo import ASCENDING, ReadPreference
+
+from memory_server.search.local import documents as index
+from memory_server.search.local.entries import turn_entry
+from memory_server.search.local.vectors import SpacedVector
+from memory_server.storage.mongo.collections import MEMORIES, TURNS
+from memory_server.storage.mongo.database import Collection, MongoDatabase
+from memory_server.storage.mongo.documents import Document, identity, space_of_key, unpacked
+from memory_server.storage.mongo.memory_documents import entry_of
+from memory_server.storage.mongo.mirror.marks import Key
+from memory_server.storage.mongo.turn_documents import turn_of
+
+UNREAD = {"fields": 0, "text": 0, "tool_calls": 0}
+"""What of the documents no index entry is made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A document of the index with its vectors."""
+
+    document: index.Document
+    vectors: Sequence[SpacedVector] = ()
+    promoted: bool = False
+    """Of a turn: whether it is part of a snapshot."""
+
+
+class Source(Protocol):
+    """Where the mirror reads. What a method returns is as new as the call, or newer."""
+
+    collections: Sequence[str]
+
+    @abstractmethod
+    async def fetch(self, keys: Iterable[Key]) -> Mapping[Key, Document]:
+        """Return these documents; those that are gone are left out."""
+        ...
+
+    @abstractmethod
+    async def page(
+        self, collection: str, *, after: Key | None, limit: int
+    ) -> Mapping[Key, Document]:
+        """Return the next documents of a collection, in an order that never changes."""
+        ...
+
+    @abstractmethod
+    async def existing(self, keys: Iterable[Key]) -> SizedIterable[Key]:
+        """Return those of these that are stored."""
+        ...
+
+    @abstractmethod
+    async def size(self) -> int:
+        """Return about how many documents there are."""
+        ...
+
+    @abstractmethod
+    def entry(self, key: Key, document: Document) -> Entry:
+        """Return what the index is told of a document. May run in any thread."""
+        ...
+
+
+class StoredDocuments(Source):
+    """Reads the primary: what a majority has, which is all that was acknowledged or told of."""
+
+    collections: Sequence[str] = (TURNS, *MEMORIES.values())
+
+    def __init__(self, database: MongoDatabase) -> None:
+        self._database = database
+
+    async def fetch(self, keys: Iterable[Key]) -> Mapping[Key, Document]:
+        return await self._found(keys, UNREAD)
+
+    async def page(
+        self, collection: str, *, after: Key | None, limit: int
+    ) -> Mapping[Key, Document]:
+        wanted = {} if after is None else {"_id": {"$gt": identity(after.project_id, after.id)}}
+        with self._database.translated():
+            found = self._primary(collection).find(wanted, UNREAD).sort("_id", ASCENDING)
+            return _keyed(collection, await found.limit(limit).to_list())
+
+    async def existing(self, keys: Iterable[Key]) -> SizedIterable[Key]:
+        return (await self._found(keys, {"_id": 1})).keys()
+
+    async def size(self) -> int:
+        with self._database.translated():
+            return sum(
+                [await self._primary(name).estimated_document_count() for name in self.collections]
+            )
+
+    def entry(self, key: Key, document: Document) -> Entry:
+        vectors = [_spaced(name, data) for name, data in (document.get("vectors") or {}).items()]
+        if key.collection != TURNS:
+            return Entry(document=entry_of(document), vectors=vectors)
+        turn = turn_of({"tool_calls": None, **document})
+        return Entry(
+            document=turn_entry(turn, turn.turn_seq),
+            vectors=vectors,
+            promoted=turn.snapshot_id is not None,
+        )
+
+    async def _found(
+        self, keys: Iterable[Key], projection: Mapping[str, int]
+    ) -> dict[Key, Document]:
+        ids: defaultdict[str, list[Document]] = defaultdict(list)
+        for key in keys:
+            ids[key.collection].append(identity(key.project_id, key.id))
+
+        async def of(collection: str, among: list[Document]) -> Mapping[Key, Document]:
+            found = self._primary(collection).find({"_id": {"$in": among}}, projection)
+            return _keyed(collection, await found.to_list())
+
+        with self._database.translated():
+            answers = await asyncio.gather(*(of(name, among) for name, among in ids.items()))
+        return {key: document for answer in answers for key, document in answer.items()}
+
+    def _primary(self, collection: str) -> Collection:
+        return self._database[collection].with_options(read_preference=ReadPreference.PRIMARY)
+
+
+def key_of(collection: str, document_id: Any) -> Key | None:
+    """Return what a document's `_id` names, None for one that this program never gave."""
+    match document_id:
+        case {"project_id": str(project_id), "id": str(named)}:
+            return Key(collection, project_id, named)
+    return None
+
+
+def _keyed(collection: str, documents: Iterable[Document]) -> Mapping[Key, Document]:
+    keyed = ((key_of(collection, document["_id"]), document) for document in documents)
+    return {key: document for key, document in keyed if key is not None}
+
+
+def _spaced(name: str, data: Binary) -> SpacedVector:
+    vector = unpacked(data)
+    return SpacedVector(space_of_key(name), len(vector), vector.tobytes())
