@@ -2,17 +2,56 @@
 
 from collections.abc import Mapping, Sequence
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
     GATES,
     LOGINS,
     MEMBERS,
+    MEMORIES,
     PROJECTS,
     SESSIONS,
     TURNS,
 )
+
+_ANY_TEXT = {"$gte": ""}
+"""Said so, and not as `$type` or `$exists`, an index serves whoever asks for a certain text."""
+_NEWEST_FIRST = [("is_live", DESCENDING), ("updated_at", DESCENDING), ("id", DESCENDING)]
+
+OF_MEMORIES: Sequence[IndexModel] = [
+    IndexModel(
+        [("project_id", ASCENDING), ("user_id", ASCENDING), ("live_identity", ASCENDING)],
+        name="identities_live_once",
+        unique=True,
+        partialFilterExpression={"live_identity": _ANY_TEXT},
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("user_id", ASCENDING), *_NEWEST_FIRST], name="of_owner"
+    ),
+    IndexModel([("project_id", ASCENDING), *_NEWEST_FIRST], name="of_project"),
+    IndexModel([("project_id", ASCENDING), ("root_id", ASCENDING)], name="versions"),
+    IndexModel(
+        [("project_id", ASCENDING), ("key", ASCENDING), ("user_id", ASCENDING), *_NEWEST_FIRST],
+        name="by_key",
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("identity_key", ASCENDING), ("user_id", ASCENDING)],
+        name="by_identity",
+        partialFilterExpression={"identity_key": _ANY_TEXT},
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("claim.subject", ASCENDING), ("claim.attribute", ASCENDING)],
+        name="by_claim",
+        partialFilterExpression={"claim.subject": _ANY_TEXT},
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("has_embedding", ASCENDING), *_NEWEST_FIRST],
+        name="without_embedding",
+        partialFilterExpression={"has_embedding": False},
+    ),
+]
+"""Of each collection of memories."""
 
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
     SESSIONS: [
@@ -58,6 +97,7 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
             partialFilterExpression={"snapshot_id": {"$exists": True}},
         ),
     ],
+    **dict.fromkeys(MEMORIES.values(), OF_MEMORIES),
     PROJECTS: [IndexModel([("name", ASCENDING)], name="projects_by_name", unique=True)],
     GATES: [],
     ACCOUNTS: [

@@ -1,18 +1,14 @@
 """Documents of memories and the values they stand for.
 
-What a caller gave as JSON is kept as text under `given` and read from there: it comes back exactly,
-with numbers of any size and keys of any kind. `text`, `metadata` and `fields` are made of it, for
-searches, for people and for filters.
+`text` and `fields` are made of the rest: what searches match and what filters compare.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from bson.binary import Binary
 
-from memory_server.domain.json_values import encode
 from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Record, Term
 from memory_server.domain.scope import Visibility
 from memory_server.search.local import documents as index
@@ -29,8 +25,13 @@ from memory_server.storage.memory_values import body_of, body_values, evidence_o
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import comparable
+from memory_server.storage.mongo.json_fields import json_field, json_names, json_of
 
-UNREAD = {"vectors": 0, "fields": 0, "metadata": 0, "text": 0}
+_GIVEN = ("body", "metadata", "contextual_metadata")
+
+JSON = tuple(name for one in _GIVEN for name in json_names(one))
+"""The fields that hold a caller's JSON; those that `memory_values` leaves out are to go."""
+UNREAD = {"vectors": 0, "fields": 0, "text": 0}
 """The projection of those who read memories: what `memory_of` and `entry_of` do not need."""
 
 
@@ -59,13 +60,6 @@ def memory_document(
 def memory_values(memory: Memory) -> Document:
     """Return what a memory says of itself: all but its place in a history and its vectors."""
     body = memory.body
-    given = encode(
-        {
-            "body": body_values(body),
-            "metadata": memory.metadata,
-            "contextual_metadata": memory.contextual_metadata,
-        }
-    )
     return {
         "id": memory.id,
         "project_id": memory.project_id,
@@ -81,9 +75,10 @@ def memory_values(memory: Memory) -> Document:
         "live_identity": memory.identity_key if memory.is_live else None,
         "claim": _claim_document(memory.claim),
         "text": body.index_text,
-        "metadata": _native(memory.metadata),
         "fields": comparable(memory_fields(memory)),
-        "given": given,
+        **json_field("body", body_values(body)),
+        **json_field("metadata", memory.metadata),
+        **json_field("contextual_metadata", memory.contextual_metadata),
         "event_time": _event_document(memory.event_time),
         "evidence": [dict(evidence_values(one)) for one in memory.evidence],
         "created_at": to_micros(memory.created_at),
@@ -117,7 +112,7 @@ def former_document(stored: Document, former_id: str, replaced_by: Memory) -> Do
 
 def memory_of(document: Mapping[str, Any]) -> Memory:
     """Return a memory; the fields of `UNREAD` may be missing."""
-    given = json.loads(document["given"])
+    given = {name: json_of(document, name) for name in _GIVEN}
     claim, event = document["claim"], document["event_time"]
     return Memory(
         id=document["id"],
@@ -158,6 +153,13 @@ def collection_of(memory: Memory) -> str:
     return MEMORIES[memory.type]
 
 
+def in_all_collections(pipeline: Sequence[Document]) -> tuple[str, list[Document]]:
+    """Return a pipeline that does the same in all collections of memories, and where to ask it."""
+    first, *others = MEMORIES.values()
+    unions = [{"$unionWith": {"coll": name, "pipeline": [*pipeline]}} for name in others]
+    return first, [*pipeline, *unions]
+
+
 def _claim_document(claim: Claim | None) -> Document | None:
     if claim is None:
         return None
@@ -185,21 +187,3 @@ def _event(document: Mapping[str, Any]) -> EventTime:
         end=within_reach(datetime.fromisoformat(document["end"])),
         words=document["words"],
     )
-
-
-def _native(value: Any) -> Any:
-    """Return what the database can hold of a caller's JSON in its own kinds of values."""
-    match value:
-        case Mapping():
-            return {
-                key: _native(one)
-                for key, one in value.items()
-                if not key.startswith("$") and "\0" not in key
-            }
-        case str():
-            return value
-        case Sequence():
-            return [_native(one) for one in value]
-        case int() if not -(2**63) <= value < 2**63:
-            return str(value)
-    return value
