@@ -10,12 +10,14 @@ from memory_server.api.admission import Admission
 from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
 from memory_server.api.paths import PlainPaths
+from memory_server.api.roles import OnlyHowItIs
 from memory_server.api.routes.health import package_version
 from memory_server.api.serving import OnOneRelease
 from memory_server.application import Application
 from memory_server.bootstrap import build, succeed
 from memory_server.services.deployment import Deployment
-from memory_server.settings import Settings
+from memory_server.services.opening import Opening
+from memory_server.settings import ServerRole, Settings
 
 
 def create_app(
@@ -40,16 +42,15 @@ def create_app(
         on_switch=on_switch,
     )
 
+    opening = _opening(application, deployment)
+
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        await application.store.open()
-        await application.store.take_over()
-        await deployment.prepare()
-        await application.presence.join()
-        deployment.begin()
+        await opening.begin()
         try:
             yield
         finally:
+            await opening.end()
             await deployment.end()
             await application.presence.leave()
             await deployment.current.close()
@@ -72,8 +73,22 @@ def create_app(
         writes_a_second=application.settings.writes_a_second,
     )
     app.add_middleware(OnOneRelease, deployment=deployment)
+    if base.role is ServerRole.WORKER:
+        app.add_middleware(OnlyHowItIs)
     app.add_middleware(RequestFrame, metrics=metrics, admission=admission)
     app.add_middleware(PlainPaths)
     errors.install(app)
     families.mount(app)
     return app
+
+
+def _opening(application: Application, deployment: Deployment[Application]) -> Opening:
+    async def begin() -> None:
+        await application.store.open()
+        await application.store.take_over()
+        await deployment.prepare()
+        await application.presence.join()
+        deployment.begin()
+
+    is_elsewhere = application.settings.mongodb is not None
+    return Opening(begin, clock=application.clock, waits=is_elsewhere)

@@ -52,6 +52,7 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.InputTooLong: 413,
     errors.InvalidProjectConfig: 422,
     errors.RollFailed: 502,
+    errors.WorkerOnly: 421,
     errors.AgentError: 502,
     errors.AgentUnloadable: 503,
     errors.AgentBusy: 503,

@@ -1,9 +1,13 @@
 """What Prometheus may scrape."""
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from memory_server.domain.job import JobCounts
+from memory_server.domain.server import Server
+from memory_server.settings import ServerRole
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -31,6 +35,17 @@ class Metrics:
         self._jobs = Gauge(
             "memory_server_jobs", "Background jobs, by state.", ("state",), registry=self._registry
         )
+        self._servers = Gauge(
+            "memory_server_servers",
+            "Servers alive on the store, by role.",
+            ("role",),
+            registry=self._registry,
+        )
+        self._configurations = Gauge(
+            "memory_server_configurations",
+            "Configurations that the servers alive run: more than one while they are rolled.",
+            registry=self._registry,
+        )
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
@@ -41,6 +56,12 @@ class Metrics:
         """Set how much background work there is."""
         for state in ("queued", "running", "failed", "done"):
             self._jobs.labels(state).set(getattr(counts, state))
+
+    def set_servers(self, servers: Sequence[Server]) -> None:
+        """Set who is at work on the store."""
+        for role in ServerRole:
+            self._servers.labels(role.value).set(sum(one.role is role for one in servers))
+        self._configurations.set(len({one.config_digest for one in servers}))
 
     def text(self) -> bytes:
         """Return everything in Prometheus' text format."""

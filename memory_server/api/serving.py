@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_server.domain.partitions import Partitions
 from memory_server.services.administration import Administration
+from memory_server.services.archiving import Archiving
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.deployment import Deployment
@@ -19,6 +20,7 @@ from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
 from memory_server.services.search import Retrieval
+from memory_server.services.servers import Presence
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import Settings
@@ -63,7 +65,11 @@ class Services(Protocol):
     @property
     def administration(self) -> Administration: ...
     @property
+    def archiving(self) -> Archiving: ...
+    @property
     def readiness(self) -> ReadinessOfServer: ...
+    @property
+    def presence(self) -> Presence: ...
 
 
 class OnOneRelease:

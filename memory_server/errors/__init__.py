@@ -78,6 +78,7 @@
     - AgentAnswerTooLong
     - AgentBusy
   + RollFailed
+  + WorkerOnly
 """
 
 from memory_server.errors.agents import (
@@ -111,6 +112,7 @@ from memory_server.errors.deployment import (
     SecretNotFound,
     SecretNotServed,
     TooManySecrets,
+    WorkerOnly,
 )
 from memory_server.errors.identity import (
     AccountNotFound,
@@ -254,6 +256,7 @@ __all__ = [
     "UnknownCustomType",
     "VectorsOfAnotherSpace",
     "VersionConflict",
+    "WorkerOnly",
     "WrongAgentAnswer",
     "WrongDimension",
 ]

@@ -63,6 +63,12 @@ class TooManySecrets(Conflict):
     code = "RESOURCE_LIMIT_EXCEEDED"
 
 
+class WorkerOnly(MemoryServerError):
+    """The server has the role `worker`: others answer requests."""
+
+    code = "WORKER_ONLY"
+
+
 class RollFailed(MemoryServerError):
     """The services with the new configuration did not become ready; those before serve on."""
 

@@ -69,4 +69,5 @@ async def read_runtime(
         version=package_version(),
         project_id=services.settings.project_id,
         projects=[project.id for project in await services.projects.list()],
+        presence=services.presence,
     )

@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 from memory_server.api import metrics
 from memory_server.api.dependencies import DeploymentOfApp, ServicesOfApp, is_operator
 from memory_server.api.schemas.health import Health, ReadinessDocument
+from memory_server.api.schemas.servers import ServerDocument
 
 router = APIRouter(tags=["health"])
 
@@ -37,7 +38,7 @@ async def ready(
     """Answer 200 when the server can do its work, else 503 with what it is blocked on.
 
     Callers of this machine, and whoever shows the owner token, are also told the process id, the
-    store's place and its size.
+    store's place and its size, and the servers at work on the store.
     """
     services, look = await deployment.look()
     if look.status != READY:
@@ -51,6 +52,7 @@ async def ready(
         pid=os.getpid(),
         project_id=settings.project_id,
         config_digest=settings.config_digest,
+        role=settings.role.value,
         local_models=settings.local_models,
         store=dict(look.store),
         search=dict(look.search),
@@ -58,6 +60,8 @@ async def ready(
         extraction=dict(look.extraction),
         background=dict(look.background),
         agent=asdict(services.invocation.agent),
+        servers=[ServerDocument.of(server) for server in services.presence.alive],
+        warnings=list(services.presence.warnings),
     )
     return document if is_operator(request) else document.for_strangers()
 
@@ -67,4 +71,5 @@ async def scrape(request: Request, services: ServicesOfApp) -> Response:
     """Return counters for Prometheus."""
     gathered: metrics.Metrics = request.app.state.metrics
     gathered.set_jobs(await services.administration.counts())
+    gathered.set_servers(services.presence.alive)
     return Response(gathered.text(), media_type=metrics.CONTENT_TYPE)

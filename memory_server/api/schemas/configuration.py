@@ -6,12 +6,14 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from memory_server.api.schemas.admin import CountsDocument
 from memory_server.api.schemas.common import Answer, Body, Flag
+from memory_server.api.schemas.servers import ServerDocument
 from memory_server.domain.deployment import Applied, ApplyRequest, RunningConfig, StoredConfig
 from memory_server.domain.job import JobCounts
 from memory_server.project_config import memory_schema
 from memory_server.services.applies import LastApply
 from memory_server.services.configuration import ConfigReport, Receipt
 from memory_server.services.readiness import Readiness
+from memory_server.services.servers import Presence
 
 
 def _mapping(given: Any) -> Any:
@@ -225,6 +227,8 @@ class RuntimeDocument(Answer):
     projects: list[str]
     queue: CountsDocument
     """Jobs by state, of the whole server."""
+    servers: list[ServerDocument]
+    """Those at work on the store, as of the last heartbeat."""
     warnings: list[str] = Field(default_factory=list)
 
     @classmethod
@@ -238,6 +242,7 @@ class RuntimeDocument(Answer):
         version: str,
         project_id: str,
         projects: list[str],
+        presence: Presence,
     ) -> "RuntimeDocument":
         """Return it as it travels."""
         return cls(
@@ -256,5 +261,6 @@ class RuntimeDocument(Answer):
             worker=dict(look.background),
             projects=projects,
             queue=CountsDocument.of(counts),
-            warnings=list(report.warnings),
+            servers=[ServerDocument.of(server) for server in presence.alive],
+            warnings=[*report.warnings, *presence.warnings],
         )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_server.api.schemas.common import Answer
+from memory_server.api.schemas.servers import ServerDocument
 
 _OF_THE_MACHINE = ("location", "size_bytes")
 _PATH = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/:;,'\"()]+/)+[^\s:;,'\"()]*")
@@ -32,20 +33,29 @@ class ReadinessDocument(Answer):
     of the store either."""
     project_id: str
     config_digest: str | None
+    role: str
+    """`all`, `api` or `worker`."""
     local_models: bool
     store: dict[str, Any]
     search: dict[str, Any]
     embedding: dict[str, Any]
     extraction: dict[str, Any]
     background: dict[str, Any]
-    """`state` is `starting`, `running` or `stopped`; `problem` says why it stopped."""
+    """`state` is `starting`, `running`, `elsewhere` (with the role `api`) or `stopped`; `problem`
+    says why it stopped."""
     agent: dict[str, Any]
     """`name`, and `status`: `starting`, `ready` or `failed`; `problem` says why. Memory is ready
     whatever the agent is."""
+    servers: list[ServerDocument]
+    """Those at work on the store, as of the last heartbeat; told to whom the process id is."""
+    warnings: list[str]
+    """What is to be said of the servers together: mixed configurations, or no worker alive."""
 
     def for_strangers(self) -> "ReadinessDocument":
         """Return it without what only concerns whoever runs the machine."""
-        return ReadinessDocument.model_validate(_pathless(self.model_dump() | {"pid": None}))
+        return ReadinessDocument.model_validate(
+            _pathless(self.model_dump() | {"pid": None, "servers": [], "warnings": []})
+        )
 
 
 def _pathless(value: Any) -> Any:
