@@ -13,6 +13,7 @@ from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
 from memory_server.services.administration import Administration
+from memory_server.services.archiving import Archiving
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.executions import ExecutionKeeping
@@ -70,6 +71,7 @@ class Application:
     promotion: Promotion
     invocation: Invocation
     administration: Administration
+    archiving: Archiving
     readiness: ReadinessOfServer
     background: Background
     reembedding: Reembedding
@@ -139,10 +141,13 @@ class Application:
         self.background.ended("it was told to stop")
 
     def shares(self, part: str, other: "Application") -> bool:
-        """Whether the other uses the very same model for `embedding` or `extraction`."""
+        """Whether the other uses the very same model for `embedding` or `extraction`.
+
+        While re-embedding, that is the model whose vectors are being made.
+        """
         mine, others = self.providers, other.providers
         if part == "embedding":
-            return mine.embedder is others.embedder
+            return self.embedders[-1] is other.embedders[-1]
         return mine.extractor is others.extractor
 
     @property

@@ -31,6 +31,7 @@ from memory_server.providers.watched import (
 )
 from memory_server.services.administration import Administration
 from memory_server.services.agent_run import RunLimits
+from memory_server.services.archiving import Archiving
 from memory_server.services.configuration import running_config
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
@@ -52,7 +53,7 @@ from memory_server.services.servers import Presence, fingerprint_of
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
 from memory_server.services.turns import TurnRecording
-from memory_server.settings import ServerRole, Settings
+from memory_server.settings import MongoSettings, ServerRole, Settings
 from memory_server.storage.files import DeploymentDirectory
 from memory_server.storage.files.start import in_effect
 from memory_server.storage.sqlite.store import SqliteStore
@@ -64,14 +65,32 @@ _STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
 
 
 def build(settings: Settings) -> Application:
-    """Join everything for production: SQLite in the data directory, the configured models.
+    """Join everything for production: the store that is named, the configured models.
 
     What was applied over HTTP goes before what is built in, never before what was delivered.
     """
+    if settings.mongodb is not None:
+        return _on_mongodb(settings, settings.mongodb)
     clock = SystemClock()
     store = SqliteStore(settings.data_dir / "memory.db", clock=clock)
     settings = in_effect(settings)
     return join(settings, store=store, providers=build_providers(settings), clock=clock)
+
+
+def _on_mongodb(settings: Settings, named: MongoSettings) -> Application:
+    """Join one of several servers; all go by the clock and the configuration of the database."""
+    from memory_server.storage import mongo  # noqa: PLC0415 - takes a tenth of a server's start
+
+    clock = mongo.DatabaseClock(SystemClock())
+    base = named.base or mongo.DEFAULT_BASE
+    database = mongo.MongoDatabase(named.uri, base, named.project_id, clock=clock)
+    return join(
+        settings,
+        store=mongo.MongoStore(database, clock=clock, directory=settings.data_dir / "index"),
+        providers=build_providers(settings),
+        clock=clock,
+        records=mongo.MongoDeployment(database),
+    )
 
 
 def succeed(settings: Settings, former: Application) -> Application:
@@ -135,6 +154,7 @@ def join(
         project_id=settings.project_id,
         clock=clock,
         ids=ids,
+        on_queued=lambda: rebuilder.wake(),
     )
     rebuilder = Runner(
         jobs=store.jobs,
@@ -230,7 +250,15 @@ def join(
             project_of=lasting.projects.get,
             limits=RunLimits(whole=settings.invoke_seconds),
         ),
-        administration=Administration(store=store, clock=clock),
+        administration=Administration(
+            store=store, clock=clock, on_erased=lambda: schedule.hurry("traces")
+        ),
+        archiving=Archiving(
+            store=store,
+            embedder=embedder,
+            clock=clock,
+            declared=[one.name for one in memory.custom_memory_types],
+        ),
         readiness=readiness,
         background=background,
         reembedding=reembedding,

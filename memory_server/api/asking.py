@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from memory_server.api.admission import Admission, Asking
+from memory_server.domain.limits import MAX_BODY_BYTES, MAX_PORTION_BYTES
 
 RECORDING_TOOL = "record_turn"
 """The one tool that writes."""
@@ -25,6 +26,7 @@ _TAKES_LONG = re.compile(
     f"(?:/api/v1|{_PROJECT})/admin/.+"
     f"|{_PROJECT}/workspaces/[^/]+/invoke(?:Stream)?|/invoke(?:/stream)?"
 )
+_PORTION = re.compile(f"(?:/api/v1|{_PROJECT})/admin/import")
 _WRITING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -50,6 +52,11 @@ def asking_of(scope: Scope, headers: Headers, content: Any, admission: Admission
 def takes_its_time(path: str) -> bool:
     """Whether a route takes as long as a model, or as there is work, and bounds itself."""
     return _TAKES_LONG.fullmatch(path) is not None
+
+
+def most_bytes(path: str) -> int:
+    """Return how large the body of a request may be."""
+    return MAX_PORTION_BYTES if _PORTION.fullmatch(path) else MAX_BODY_BYTES
 
 
 def _only_reads(path: str) -> bool:

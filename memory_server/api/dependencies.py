@@ -73,6 +73,11 @@ async def founder(request: Request) -> Principal:
     return await _of_no_project(request, Right.CREATE_PROJECTS)
 
 
+async def store_owner(request: Request) -> Principal:
+    """Return the caller of a route that gives away the whole store, with all its projects."""
+    return await _of_no_project(request, Right.COPY_STORE)
+
+
 async def organization(request: Request) -> str:
     """Return the organization whose credentials the caller manages; the owner token opens it."""
     await _of_no_project(request, Right.KEEP_ORGANIZATION)
@@ -196,6 +201,7 @@ Owner = Annotated[Caller, Depends(owner)]
 Keyholder = Annotated[Caller, Depends(keyholder)]
 Visitor = Annotated[Principal, Depends(visitor)]
 Founder = Annotated[Principal, Depends(founder)]
+StoreOwner = Annotated[Principal, Depends(store_owner)]
 Organization = Annotated[str, Depends(organization)]
 ServicesOfApp = Annotated[Services, Depends(services)]
 DeploymentOfApp = Annotated[Deployment[Any], Depends(deployment)]

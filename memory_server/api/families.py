@@ -5,6 +5,7 @@ from fastapi import APIRouter, FastAPI
 from memory_server.api import description
 from memory_server.api.routes import (
     admin,
+    archives,
     auth,
     configuration,
     context,
@@ -51,6 +52,8 @@ MEMORY_ROUTERS = (
 )
 OTHER_ROUTERS = (
     admin.router,
+    archives.router,
+    archives.store_router,
     configuration.router,
     secrets.router,
     auth.router,
@@ -70,7 +73,8 @@ def _every() -> APIRouter:
     router.include_router(local_invoke.router)
     for other in OTHER_ROUTERS:
         router.include_router(other, prefix=API)
-    router.include_router(admin.router, prefix=f"{API}/projects/{{project_id}}")
+    for of_project in (admin.router, archives.router):
+        router.include_router(of_project, prefix=f"{API}/projects/{{project_id}}")
     for prefix in FAMILIES:
         for memory in MEMORY_ROUTERS:
             router.include_router(memory, prefix=prefix)

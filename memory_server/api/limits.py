@@ -14,12 +14,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_server.api.admission import Admission
-from memory_server.api.asking import asking_of
+from memory_server.api.asking import asking_of, most_bytes
 from memory_server.api.errors import of_invalid, of_memory_server
 from memory_server.api.metrics import Metrics
 from memory_server.domain.limits import (
     BODY_SECONDS,
-    MAX_BODY_BYTES,
     MAX_JSON_DEPTH,
     REQUEST_SECONDS,
 )
@@ -83,7 +82,7 @@ class RequestFrame:
         self, scope: Scope, headers: Headers, receive: Receive, answer: "_Answer"
     ) -> None:
         try:
-            _check_announced(headers.get("content-length"))
+            _check_announced(headers.get("content-length"), most_bytes(scope["path"]))
             first = await self._body(scope, receive)
             if first is not None and first["type"] == "http.disconnect":
                 answer.status = CALLER_LEFT
@@ -102,7 +101,7 @@ class RequestFrame:
             return None
         try:
             async with asyncio.timeout(self._body_seconds):
-                return await _read(receive)
+                return await _read(receive, most_bytes(scope["path"]))
         except TimeoutError:
             raise BodyTooSlow(
                 f"the body of a request has {self._body_seconds:g} seconds to arrive; nothing was "
@@ -134,7 +133,7 @@ class RequestFrame:
             )
 
 
-async def _read(receive: Receive) -> Message:
+async def _read(receive: Receive, most: int) -> Message:
     """Return the whole body as one message, or that the caller has gone.
 
     Read here and not by the routes, because the framework takes any error while reading for
@@ -148,7 +147,7 @@ async def _read(receive: Receive) -> Message:
             return message
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
-        _check(size)
+        _check(size, most)
         if not message.get("more_body", False):
             return {"type": "http.request", "body": b"".join(pieces), "more_body": False}
 
@@ -197,16 +196,14 @@ class _Replay:
         return first if first is not None else await self._receive()
 
 
-def _check_announced(length: str | None) -> None:
+def _check_announced(length: str | None, most: int) -> None:
     if length is not None and length.isdecimal():
-        _check(int(length))
+        _check(int(length), most)
 
 
-def _check(size: int) -> None:
-    if size > MAX_BODY_BYTES:
-        raise TooLarge(
-            f"a request body may have {MAX_BODY_BYTES} bytes at most. Nothing was stored"
-        )
+def _check(size: int, most: int) -> None:
+    if size > most:
+        raise TooLarge(f"a request body may have {most} bytes at most. Nothing was stored")
 
 
 class _Answer:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memory_server.domain.job import Job
-from memory_server.domain.memory import BUILT_IN, Memory, MemoryType
+from memory_server.domain.job import Job, JobKind
+from memory_server.domain.memory import Memory
 from memory_server.domain.snapshot import SessionState, Snapshot
 from memory_server.domain.turn import Turn
 
@@ -21,6 +21,9 @@ VERSION = 1
 
 TURNS = "turns"
 """What stands among the types for conversations: turns, sessions, snapshots and their work."""
+
+PORTABLE = (JobKind.EXTRACT, JobKind.EMBED)
+"""Kinds of jobs that are about what an archive holds; others are about the store they are in."""
 
 
 class Kind(StrEnum):
@@ -206,12 +209,3 @@ def id_of(item: Item) -> str:
             return made.id
         case ArchivedSession(session=session):
             return session.session_id
-
-
-def check_types(types: Sequence[str], declared: Sequence[str]) -> frozenset[str]:
-    """Return the types that an archive is to hold; raises `ValueError` naming an unknown one."""
-    known = {TURNS, MemoryType.CUSTOM.value, *(kind.value for kind in BUILT_IN), *declared}
-    for name in types:
-        if name not in known:
-            raise ValueError(f"{name!r} is none of {', '.join(sorted(known))}")
-    return frozenset(types)

@@ -6,6 +6,8 @@
 from dataclasses import dataclass
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
+MAX_PORTION_BYTES = 8 * 1024 * 1024
+"""Of an archive; one memory with all its evidence may be larger than any other body."""
 MAX_URL_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 32 * 1024
 MAX_CUSTOM_HEADERS = 50
@@ -98,6 +100,12 @@ _RATE_LIMITED = "429 `RATE_LIMITED`"
 
 SIZES = (
     Limit(of="a request body", value=MAX_BODY_BYTES, unit="bytes", answer=_TOO_LARGE),
+    Limit(
+        of="a portion of an archive that is imported",
+        value=MAX_PORTION_BYTES,
+        unit="bytes",
+        answer=_TOO_LARGE,
+    ),
     Limit(of="a path with its query", value=MAX_URL_BYTES, unit="bytes", answer="414"),
     Limit(
         of="all headers of a request",

@@ -24,6 +24,7 @@ class Right(StrEnum):
     KEEP_ORGANIZATION = "managing the organization's service accounts"
     SEE_PROJECTS = "seeing projects"
     CREATE_PROJECTS = "creating projects"
+    COPY_STORE = "copying the whole store"
 
 
 _PROJECT_ROLES = frozenset(role for role in AccountRole if not role.is_of_organization)
@@ -35,6 +36,7 @@ _ROLES: Mapping[Right, frozenset[AccountRole]] = {
     Right.KEEP_ORGANIZATION: frozenset(),
     Right.SEE_PROJECTS: frozenset(AccountRole),
     Right.CREATE_PROJECTS: frozenset((AccountRole.ORG_GROUP_CREATOR,)),
+    Right.COPY_STORE: frozenset(),
 }
 """The roles that have each right; whoever holds the owner token has all."""
 

@@ -28,7 +28,7 @@ class Reading(Protocol):
 
     @abstractmethod
     async def close(self) -> None:
-        """Let the moment go."""
+        """Let the moment go; done again, nothing happens."""
         ...
 
 

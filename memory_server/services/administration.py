@@ -1,8 +1,9 @@
 """What operators see and do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory_server.domain.erasure import Erasure, Traces
 from memory_server.domain.job import Job, JobCounts, JobState
 from memory_server.domain.memory import Memory, MemoryType
 from memory_server.domain.scope import Scope
@@ -27,9 +28,13 @@ class Remembered:
 class Administration:
     """Shows what is remembered and what work there is, retries, and erases."""
 
-    def __init__(self, *, store: Store, clock: Clock) -> None:
+    def __init__(
+        self, *, store: Store, clock: Clock, on_erased: Callable[[], None] = lambda: None
+    ) -> None:
+        """Join it; `on_erased` is called when an erasure left traces to be removed."""
         self._store = store
         self._clock = clock
+        self._on_erased = on_erased
 
     async def remembered(
         self,
@@ -70,8 +75,8 @@ class Administration:
         """Queue every failed job of a project again; return how many there were."""
         return await self._store.jobs.requeue_failed(project_id, due_at=self._clock.now())
 
-    async def erase(self, project_id: str, *, user_id: str | None) -> Mapping[str, int]:
-        """Delete everything a user has in the project; return counts by kind.
+    async def erase(self, project_id: str, *, user_id: str | None) -> Erasure:
+        """Delete everything a user has in the project.
 
         Their queued jobs go too, and what is at work for them is not stored.
         """
@@ -79,11 +84,18 @@ class Administration:
             raise InvalidRequest(
                 "user_id: name the user whose memory is to be erased, or say everybody=true"
             )
-        return await self._store.erase(Scope(project_id=project_id, user_id=user_id))
+        return await self._erase(Scope(project_id=project_id, user_id=user_id))
 
-    async def erase_everybody(self, project_id: str) -> Mapping[str, int]:
-        """Delete everything that the project remembers; return counts by kind."""
-        return await self._store.erase(Scope(project_id=project_id))
+    async def erase_everybody(self, project_id: str) -> Erasure:
+        """Delete everything that the project remembers."""
+        return await self._erase(Scope(project_id=project_id))
+
+    async def _erase(self, scope: Scope) -> Erasure:
+        counts = await self._store.erase(scope)
+        traces = await self._store.traces()
+        if traces is Traces.LEFT:
+            self._on_erased()
+        return Erasure(counts=counts, traces=traces)
 
     async def _with_evidence(
         self,

@@ -63,7 +63,7 @@ def duties_of_workers(
     clock: Clock,
     snapshot: SnapshotConfig,
 ) -> list[Duty]:
-    """Return promotion, late embedding and expiry."""
+    """Return promotion, late embedding, expiry, and the removal of traces."""
 
     async def promote() -> None:
         await promotion.promote_ripe()
@@ -83,6 +83,7 @@ def duties_of_workers(
         Duty(name="promotion", every=timedelta(seconds=1), act=promote),
         Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
         Duty(name="re-embedding", every=timedelta(seconds=10), act=reembedding.tend),
+        Duty(name="traces", every=timedelta(seconds=10), act=store.remove_traces),
         Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
     ]
 

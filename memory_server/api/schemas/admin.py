@@ -117,9 +117,11 @@ class Flushed(Answer):
 
 
 class Erased(Answer):
-    """What an erasure removed, by kind."""
+    """What an erasure removed, by kind, and whether the disk still holds traces of it."""
 
     deleted: dict[str, int]
+    traces: str
+    """`none`, or `being removed`: nobody finds them; `/ready` says when they are gone."""
 
 
 class EvidenceTurn(Answer):

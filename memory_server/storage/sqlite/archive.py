@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from memory_server.domain.archive import (
+    PORTABLE,
     ArchivedJob,
     ArchivedMemory,
     ArchivedSession,
@@ -68,6 +69,7 @@ class SqliteReading(Reading):
         self._database = database
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sqlite-archive")
         self._spaces: Sequence[str] = ()
+        self._closed = False
 
     @property
     def spaces(self) -> Sequence[str]:
@@ -84,6 +86,9 @@ class SqliteReading(Reading):
             yield portion
 
     async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         # Behind whatever the thread is at; nobody has to wait for that.
         loop = asyncio.get_running_loop()
         closing = self._executor.submit(self._connection.close)
@@ -142,7 +147,11 @@ class SqliteReading(Reading):
         return predicate
 
     def _rows(self, statement: str, predicate: Predicate) -> Iterator[sqlite3.Row]:
-        named = {"project_id": self._contents.project_id, "user_id": self._contents.user_id}
+        named = {
+            "project_id": self._contents.project_id,
+            "user_id": self._contents.user_id,
+            "kinds": json.dumps(PORTABLE),
+        }
         yield from self._connection.execute(
             predicate.fill(SQL[statement]), {**named, **predicate.values}
         )

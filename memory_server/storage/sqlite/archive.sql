@@ -45,7 +45,7 @@ WHERE project_id = :project_id AND snapshot_id = :id AND state <> 'done' ORDER B
 -- name: jobs
 -- What is still to be done, or failed, without a snapshot.
 SELECT e.* FROM jobs AS e NOT INDEXED
-WHERE e.state <> 'done' AND NOT EXISTS (
+WHERE e.state <> 'done' AND e.kind IN (SELECT value FROM json_each(:kinds)) AND NOT EXISTS (
     SELECT 1 FROM snapshots AS s WHERE s.project_id = e.project_id AND s.id = e.snapshot_id
 ) AND /* conditions */ 1 ORDER BY e.seq;
 

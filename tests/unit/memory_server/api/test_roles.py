@@ -54,6 +54,8 @@ def right_of(method: str, path: str) -> Right:
         return Right.KEEP_ORGANIZATION
     if re.search(r"/(service-accounts|members|secrets)(/|$)", path):
         return Right.KEEP_CREDENTIALS
+    if path == "/admin/backup":
+        return Right.COPY_STORE
     if "/admin/" in path:
         return Right.ADMINISTER
     if OF_THE_SERVER.fullmatch(path):
