@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_server import project_config
 from memory_server.errors import InvalidProjectConfig
-from memory_server.project_config import EmbeddingConfig, MemoryConfig
+from memory_server.project_config import EmbeddingConfig, MemoryConfig, connection_strings
 
 LOCAL_EMBEDDING = EmbeddingConfig(provider="local", model="bge-small-en-v1.5", dimension=384)
 """The built-in model that stands in for the configured one."""
@@ -39,6 +39,18 @@ class ServerRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MongoSettings:
+    """A MongoDB deployment and the database in it."""
+
+    uri: str = field(repr=False)
+    """A secret: it may hold a password. `MONGODB_URI`."""
+    base: str | None
+    """What the database's name begins with: `MONGOMEM_DB_NAME`. None: the default."""
+    project_id: str
+    """What it ends with; empty where no project was named from outside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything the memory server takes from outside."""
 
@@ -53,6 +65,8 @@ class Settings:
     owner_token_file: Path | None
     secrets: Mapping[str, str] = field(repr=False)
     """Provider keys by name. Never logged."""
+    mongodb: MongoSettings | None = None
+    """The deployment that holds the store; None: SQLite in the data directory."""
     custom_memory_types: bool = True
     """Whether the types that projects declare are served: `AGENTENGINE_CUSTOM_MEMORY_TYPES`."""
     writes_a_second: float | None = None
@@ -109,11 +123,6 @@ SECRET_NAMES = (
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """Read the settings; raises `InvalidProjectConfig` for what cannot be served."""
     given = {name: value for name, value in environ.items() if value.strip()}
-    if "MONGODB_URI" in given:
-        raise InvalidProjectConfig(
-            "MONGODB_URI is set, and this version keeps memory in SQLite only: remove it from the "
-            "project's secrets and .env rather than have memories elsewhere than it says"
-        )
     document = _delivered(given.get("AGENTENGINE_MEMORY_CONFIG"))
     if "MONGOMEM_ENABLED_EXTRACTIONS" in environ:
         listed = environ["MONGOMEM_ENABLED_EXTRACTIONS"].split(",")
@@ -131,6 +140,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         local_models=given.get("AGENTENGINE_LOCAL_MODELS", "") == "1",
         owner_token_file=Path(token_file) if token_file else None,
         secrets={name: given[name] for name in SECRET_NAMES if name in given},
+        mongodb=_mongodb(given),
         custom_memory_types=_switch(given, "AGENTENGINE_CUSTOM_MEMORY_TYPES"),
         writes_a_second=_rate(given.get("AGENTENGINE_RATE_LIMIT")),
         allowed_origins=tuple(given.get("AGENTENGINE_ALLOWED_ORIGINS", "").split()),
@@ -148,6 +158,25 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
             else ConfigSource.BUILT_IN
         ),
     )
+
+
+def _mongodb(given: Mapping[str, str]) -> MongoSettings | None:
+    """Return the deployment that is named, if one is."""
+    if "MONGODB_URI" not in given:
+        return None
+    uri = given["MONGODB_URI"].strip()
+    if problem := connection_strings.problem_of(uri):
+        raise InvalidProjectConfig(f"MONGODB_URI cannot be used: {problem}")
+    project_id = given.get("PROJECT_ID", "").strip()
+    required = given.get("REQUIRE_PROJECT_SCOPED_DB", "").strip().lower()
+    if required in {"1", "true", "yes", "on"} and not project_id:
+        raise InvalidProjectConfig(
+            "PROJECT_ID is not set, and REQUIRE_PROJECT_SCOPED_DB asks for a database of one "
+            "project: set PROJECT_ID, or take the other away to use a database that no project "
+            "is named by"
+        )
+    base = given.get("MONGOMEM_DB_NAME", "").strip() or None
+    return MongoSettings(uri=uri, base=base, project_id=project_id)
 
 
 def _rate(given: str | None) -> float | None:

@@ -14,7 +14,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import ConfigurationError, InvalidURI
 from pymongo.read_concern import ReadConcern
 
-from memory_server.errors import StorageUnavailable, StorageUnusable
+from memory_server.errors import StorageError, StorageUnavailable, StorageUnusable
 from memory_server.project_config import connection_strings
 from memory_server.storage.mongo.clock import DatabaseClock
 from memory_server.storage.mongo.documents import Document
@@ -30,6 +30,8 @@ Listener = Callable[[str, Sequence[Document]], None]
 
 SELECTION_MS = 5_000
 """How long a call waits for the deployment to have a primary."""
+GREETING_SECONDS = 3.0
+"""How long it may take to answer whether it is there; readiness waits no longer than 5 s."""
 CALL_MS = 20_000
 """How long a call may take in all, and a transaction be tried again while others are in its way."""
 WIRE_VERSION = 17
@@ -57,6 +59,7 @@ class MongoDatabase:
         self._name = candidates(base, project_id)[0]
         self._clock = clock
         self._client: AsyncMongoClient[Document] | None = None
+        self._failure: StorageError | None = None
         self._listeners: list[Listener] = []
 
     @property
@@ -77,9 +80,11 @@ class MongoDatabase:
     @property
     def client(self) -> AsyncMongoClient[Document]:
         """The open client."""
-        if self._client is None:
-            raise StorageUnavailable(f"{self.location}: the store is not open")
-        return self._client
+        if self._client is not None:
+            return self._client
+        if self._failure is not None:
+            raise type(self._failure)(str(self._failure))
+        raise StorageUnavailable(f"{self.location}: the store is not open")
 
     @property
     def database(self) -> AsyncDatabase[Document]:
@@ -103,25 +108,23 @@ class MongoDatabase:
         """
         if self._client is not None:
             return
-        client = self._made()
         try:
-            with self.translated():
-                self._judge(await self._hello(client))
-                await self._choose(client)
-        except BaseException:
-            await client.close()
+            self._client = await self._connected()
+        except StorageUnavailable as error:
+            self._failure = error
             raise
-        self._client = client
+        self._failure = None
 
-    async def close(self) -> None:
-        """Let the connections go."""
+    async def close(self, failure: StorageError | None = None) -> None:
+        """Let the connections go; a failure is what whoever asks for the client is told."""
         client, self._client = self._client, None
+        self._failure = failure
         if client is not None:
             await client.close()
 
     async def greet(self) -> None:
         """Ask whether the primary answers, and what time it is there."""
-        with self.translated():
+        with self.translated(), pymongo.timeout(GREETING_SECONDS):
             await self._hello(self.client)
 
     def translated(self) -> AbstractContextManager[None]:
@@ -152,6 +155,17 @@ class MongoDatabase:
         if changed:
             for listener in self._listeners:
                 listener(collection, changed)
+
+    async def _connected(self) -> AsyncMongoClient[Document]:
+        client = self._made()
+        try:
+            with self.translated():
+                self._judge(await self._hello(client))
+                await self._choose(client)
+        except BaseException:
+            await client.close()
+            raise
+        return client
 
     def _made(self) -> AsyncMongoClient[Document]:
         place = f"mongodb at {self.hosts}"

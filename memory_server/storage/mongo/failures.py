@@ -154,7 +154,7 @@ def overtaken(error: OperationFailure) -> OperationFailure:
 def explanation(error: PyMongoError) -> Explanation:
     """Return the class of error that a failure of the driver is, and what to do about it."""
     code, words = _told(error)
-    if code in _BY_CODE:
+    if code is not None and code in _BY_CODE:
         return _BY_CODE[code]
     table = _OF_ANSWERS if isinstance(error, OperationFailure) else _OF_CONNECTIONS
     for pattern, found in table:

@@ -21,6 +21,7 @@ class MongoServers(Servers):
         self._database = database
 
     async def report(self, server: Server) -> None:
+        await self._database.greet()  # its time keeps this server's leases right
         with self._database.translated():
             await self._database[SERVERS].replace_one(
                 {"_id": server.id}, _document(server), upsert=True

@@ -6,7 +6,7 @@ from typing import IO, Any
 
 from memory_server.domain.erasure import Traces
 from memory_server.domain.scope import Scope
-from memory_server.errors import NoBackup
+from memory_server.errors import NoBackup, StorageError
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.archive import Archive
 from memory_server.ports.attempts import Attempts
@@ -27,6 +27,8 @@ from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.attempts import MongoAttempts
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.executions import MongoExecutions
+from memory_server.storage.mongo.heartbeat import MongoHeartbeat
+from memory_server.storage.mongo.jobs import MongoJobs
 from memory_server.storage.mongo.members import MongoMembers
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
@@ -45,8 +47,11 @@ class MongoStore(Store):
         """Prepare the store; `directory` is where this server keeps its index, None: in memory."""
         self._database = database
         self._clock = clock
+        self._version = 0
+        self._heartbeat = MongoHeartbeat(database, clock)
         arrivals = Arrivals(clock)
         self._turns = MongoTurns(database, arrivals)
+        self._jobs = MongoJobs(database, arrivals)
         self._memories = MongoMemories(database, clock)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)
@@ -70,7 +75,7 @@ class MongoStore(Store):
 
     @property
     def jobs(self) -> Jobs:
-        raise NotImplementedError
+        return self._jobs
 
     @property
     def accounts(self) -> Accounts:
@@ -110,8 +115,13 @@ class MongoStore(Store):
 
     async def open(self) -> None:
         await self._database.open()
-        await migrate(self._database)
-        await self._search.open()
+        try:
+            self._version = await migrate(self._database)
+            await self._search.open()
+        except StorageError as error:  # nobody is to use what is half open
+            await self._search.close()
+            await self._database.close(error)
+            raise
 
     async def take_over(self) -> None:
         """Do nothing: other servers may be at work on what is leased."""
@@ -121,11 +131,17 @@ class MongoStore(Store):
         await self._database.close()
 
     async def ping(self) -> None:
-        with self._database.translated():
-            await self._database.client.admin.command("ping")
+        await self._database.greet()
+        await self._heartbeat.check()
 
     async def describe(self) -> Mapping[str, Any]:
-        return {"kind": "mongodb", "location": self._database.location}
+        return {
+            "kind": "mongodb",
+            "location": self._database.location,
+            "hosts": self._database.hosts,
+            "database": self._database.name,
+            "schema_version": self._version,
+        }
 
     async def erase(self, scope: Scope) -> Mapping[str, int]:
         raise NotImplementedError

@@ -1,0 +1,131 @@
+"""What transactions do to jobs, also as a part of something larger."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pymongo import ReturnDocument
+from pymongo.errors import BulkWriteError
+
+from memory_server.domain.job import Job, JobState
+from memory_server.errors import LeaseLost
+from memory_server.search.local.moments import from_micros, to_micros
+from memory_server.storage.mongo.arrivals import Arrivals
+from memory_server.storage.mongo.collections import JOBS
+from memory_server.storage.mongo.database import MongoDatabase, Session
+from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.failures import overtaken
+from memory_server.storage.mongo.job_documents import is_unfinished, job_document
+from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges
+from memory_server.storage.mongo.json_fields import json_change
+
+_DUPLICATE_KEY = 11000
+_NO_LEASE: Mapping[str, None] = {"lease_owner": None, "lease_until": None}
+
+
+async def enqueue(
+    database: MongoDatabase,
+    session: Session,
+    jobs: Sequence[Job],
+    arrivals: Arrivals,
+    *,
+    snapshot_id: str | None = None,
+) -> int:
+    """Queue the jobs that are new, as part of a snapshot if one is named; return how many."""
+    new = [
+        job_document(job, snapshot_id=snapshot_id, arrived=arrivals.next())
+        for job in await _unknown(database, session, jobs)
+    ]
+    if not new:
+        return 0
+    by_owner: defaultdict[JobOwner, list[Document]] = defaultdict(list)
+    for document in new:
+        by_owner[JobOwner.of(document)].append(document)
+    for owner, documents in by_owner.items():  # newcomers in the order of their first jobs
+        await _add(OwnerChanges(database, session, owner), database, session, documents)
+    return len(new)
+
+
+async def settle(
+    database: MongoDatabase, session: Session, job: Job, change: Mapping[str, Any]
+) -> None:
+    """Change a claimed job, or raise `LeaseLost` if this claim of it is not the last one.
+
+    `change` holds fields, as `done`, `again` and `failed` return them.
+    """
+    claim = {
+        "_id": identity(job.project_id, job.id),
+        "state": JobState.RUNNING.value,
+        "lease_owner": job.lease_owner,
+        "attempts": job.attempts,
+    }
+    settled = await database[JOBS].find_one_and_update(
+        claim, {"$set": change}, return_document=ReturnDocument.AFTER, session=session
+    )
+    if settled is None:
+        raise LeaseLost(f"job {job.id} is no longer {job.lease_owner}'s")
+    if "state" in change or "lease_until" in change:
+        owner = OwnerChanges(database, session, JobOwner.of(settled))
+        await owner.follow([settled], unfinished=is_unfinished(settled) - 1)
+
+
+def done(result: Mapping[str, Any], now: datetime) -> Document:
+    """Return what makes a job done."""
+    return {
+        "state": JobState.DONE.value,
+        "finished_at": to_micros(now),
+        "error_code": None,
+        "error": None,
+        **_NO_LEASE,
+        **json_change("result", result),
+    }
+
+
+def again(due_at: datetime, code: str, reason: str) -> Document:
+    """Return what puts a job back to be tried again."""
+    return {
+        "state": JobState.QUEUED.value,
+        "due_at": to_micros(due_at),
+        "error_code": code,
+        "error": reason,
+        **_NO_LEASE,
+    }
+
+
+def failed(code: str, reason: str, now: datetime) -> Document:
+    """Return what makes a job failed."""
+    return {
+        "state": JobState.FAILED.value,
+        "finished_at": to_micros(now),
+        "error_code": code,
+        "error": reason,
+        **_NO_LEASE,
+    }
+
+
+async def _unknown(database: MongoDatabase, session: Session, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return the jobs whose keys are new, the first one of each."""
+    first = {(job.project_id, job.key): job for job in reversed(jobs)}
+    for project_id in {job.project_id for job in jobs}:
+        keys = [key for of_project, key in first if of_project == project_id]
+        known = database[JOBS].find(
+            {"project_id": project_id, "key": {"$in": keys}}, {"key": 1}, session=session
+        )
+        async for one in known:
+            del first[project_id, one["key"]]
+    return [job for job in jobs if first.get((job.project_id, job.key)) is job]
+
+
+async def _add(
+    owner: OwnerChanges, database: MongoDatabase, session: Session, documents: list[Document]
+) -> None:
+    """Store new jobs of one owner."""
+    await owner.enter(min(from_micros(one["created_at"]) for one in documents))
+    try:
+        await database[JOBS].insert_many(documents, session=session)
+    except BulkWriteError as error:
+        if (error.details or {}).get("writeErrors", [{}])[0].get("code") == _DUPLICATE_KEY:
+            raise overtaken(error) from error
+        raise
+    await owner.follow(documents, unfinished=sum(map(is_unfinished, documents)))

@@ -1,0 +1,206 @@
+"""Whose jobs wait, and since when the owners of jobs were not served.
+
+For each owner there is a document: how many of its jobs are unfinished, when the first of them can
+be handed out, by kind and in all (`due`, `due_at`), and the number of its last claim. Claims are
+numbered from 1; owners never served come before all others, in the order of their arrival.
+Whatever changes an owner's unfinished jobs writes this document in the same transaction, so that
+of two that do so at once the second sees what the first did.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING
+from pymongo.errors import DuplicateKeyError
+
+from memory_server.domain.job import JobKind, JobState
+from memory_server.storage.mongo import gates
+from memory_server.storage.mongo.collections import JOB_OWNERS, JOBS
+from memory_server.storage.mongo.database import MongoDatabase, Session
+from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.failures import overtaken
+from memory_server.storage.mongo.job_documents import free_at, is_by_itself, is_unfinished
+
+_NEVER_SERVED = -1 << 40
+_HEAD = {"available_at": {"$exists": True}}
+_ORDER = dict.fromkeys(
+    ("id", "state", "created_at", "arrived", "due_at", "lease_until", "available_at"), 1
+)
+"""What of a job tells which one of a queue comes first, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOwner:
+    """A user of a project, or nobody."""
+
+    project_id: str
+    name: str
+
+    @classmethod
+    def of(cls, job: Mapping[str, Any]) -> "JobOwner":
+        """Return the owner of a job's document."""
+        return cls(job["project_id"], job["owner"])
+
+    @property
+    def which(self) -> Document:
+        """What finds its document."""
+        return {"_id": identity(self.project_id, self.name)}
+
+    @property
+    def jobs(self) -> Document:
+        """What finds its jobs."""
+        return {"project_id": self.project_id, "owner": self.name}
+
+
+class OwnerChanges:
+    """What one transaction does to an owner's jobs, and what of the owner follows from it."""
+
+    def __init__(self, database: MongoDatabase, session: Session, owner: JobOwner) -> None:
+        self._database = database
+        self._session = session
+        self._owner = owner
+
+    async def enter(self, created_at: datetime) -> None:
+        """Let jobs made at that moment come in, or raise `ProjectNotFound`.
+
+        A project's removal takes its owners away, so it does not miss whoever changes one that
+        is there; who makes a new one goes by the gate.
+        """
+        owner, owners = self._owner, self._database[JOB_OWNERS]
+        if await owners.find_one(owner.which, {"_id": 1}, session=self._session):
+            await gates.check(self._database, self._session, owner.project_id, created_at)
+            return
+        await gates.enter(self._database, self._session, owner.project_id, owner.name, created_at)
+        newcomer = await self._newcomer()
+        try:
+            await owners.insert_one(newcomer, session=self._session)
+        except DuplicateKeyError as error:  # another server let the owner in just now
+            raise overtaken(error) from error
+
+    async def follow(
+        self, jobs: Sequence[Document], *, unfinished: int = 0, served: bool = False
+    ) -> None:
+        """Bring the heads of queues and the owner up to date after a change of these jobs.
+
+        `unfinished` is by how many the unfinished ones became more; `served`: one was handed out.
+        """
+        for job in jobs:
+            if is_by_itself(job):
+                await self._set_available(job, free_at(job) if is_unfinished(job) else None)
+        for queue in sorted({job["queue"] for job in jobs if not is_by_itself(job)}):
+            await self._choose_head(queue)
+        kinds = {job["kind"] for job in jobs}
+        claim = 1 + max(0, await self._last_claim({})) if served else None
+        await self._note(kinds, unfinished=unfinished, claim=claim)
+
+    async def first_available(self, kinds: Sequence[JobKind], now: int) -> Document | None:
+        """Return the job that could be had longest; if there is none, note that it is so."""
+        found = await self._database[JOBS].find_one(
+            {
+                **self._owner.jobs,
+                "kind": {"$in": [kind.value for kind in kinds]},
+                "available_at": {"$lte": now},
+            },
+            sort=[("available_at", ASCENDING), ("arrived", ASCENDING)],
+            session=self._session,
+        )
+        if found is None:
+            await self._note({kind.value for kind in kinds})
+        return found
+
+    async def _note(
+        self, kinds: Iterable[str], *, unfinished: int = 0, claim: int | None = None
+    ) -> None:
+        """Write down when jobs of these kinds can be had, and what else has changed."""
+        which, owners = self._owner.which, self._database[JOB_OWNERS]
+        owner = await owners.find_one(which, {"due": 1}, session=self._session) or {}
+        due = owner.get("due", {}) | {kind: await self._due(kind) for kind in kinds}
+        due = {kind: moment for kind, moment in due.items() if moment is not None}
+        change: Document = {"$set": {"due": due}, "$inc": {"unfinished": unfinished}}
+        if due:
+            change["$set"]["due_at"] = min(due.values())
+        else:
+            change["$unset"] = {"due_at": ""}
+        if claim is not None:
+            change["$set"]["last_claim"] = claim
+        await owners.update_one(which, change, session=self._session)
+
+    async def _choose_head(self, queue: str) -> None:
+        """Give `available_at` to the oldest unfinished job of a queue, and to no other."""
+        found = await self._contenders({**self._owner.jobs, "queue": queue})
+        unfinished = [job for job in found if is_unfinished(job)]
+        head = min(unfinished, key=lambda job: (job["created_at"], job["arrived"]), default=None)
+        for job in found:
+            if job is head:
+                leases = [
+                    free_at(one)
+                    for one in unfinished
+                    if one is not job and one["state"] == JobState.RUNNING
+                ]
+                await self._set_available(job, max([free_at(job), *leases]))
+            elif "available_at" in job:
+                await self._set_available(job, None)
+
+    async def _contenders(self, line: Document) -> Sequence[Document]:
+        """Return the jobs of a queue that run, are its head, or are the oldest that waits."""
+        jobs, session = self._database[JOBS], self._session
+        running = {**line, "state": JobState.RUNNING.value}
+        queued = {**line, "state": JobState.QUEUED.value}
+        oldest = [("created_at", ASCENDING), ("arrived", ASCENDING)]
+        found = [
+            *await jobs.find({**line, **_HEAD}, _ORDER, session=session).to_list(),
+            *await jobs.find(running, _ORDER, session=session).to_list(),
+            *await jobs.find(queued, _ORDER, session=session).sort(oldest).limit(1).to_list(),
+        ]
+        return [*{job["id"]: job for job in found}.values()]
+
+    async def _set_available(self, job: Document, moment: int | None) -> None:
+        if job.get("available_at") == moment:
+            return
+        change = (
+            {"$unset": {"available_at": ""}}
+            if moment is None
+            else {"$set": {"available_at": moment}}
+        )
+        await self._database[JOBS].update_one({"_id": job["_id"]}, change, session=self._session)
+
+    async def _due(self, kind: str) -> int | None:
+        first = await self._database[JOBS].find_one(
+            {**self._owner.jobs, "kind": kind, **_HEAD},
+            {"available_at": 1},
+            sort=[("available_at", ASCENDING)],
+            session=self._session,
+        )
+        return None if first is None else int(first["available_at"])
+
+    async def _newcomer(self) -> Document:
+        """Return the document of an owner that has no jobs yet."""
+        before = await self._last_claim({"last_claim": {"$lt": 0}})
+        return {
+            **self._owner.which,
+            **self._owner.jobs,
+            "unfinished": 0,
+            "due": {},
+            "last_claim": 1 + (before or _NEVER_SERVED),
+        }
+
+    async def _last_claim(self, wanted: Document) -> int:
+        """Return the highest number of a claim, or 0."""
+        last = await self._database[JOB_OWNERS].find_one(
+            wanted, {"last_claim": 1}, sort=[("last_claim", DESCENDING)], session=self._session
+        )
+        return 0 if last is None else int(last["last_claim"])
+
+
+async def next_owner(
+    database: MongoDatabase, session: Session, kinds: Sequence[JobKind], now: int
+) -> JobOwner | None:
+    """Return the owner served longest ago of those of whose jobs one can be handed out now."""
+    due = {"$lte": now}
+    wanted = {"due_at": due, "$or": [{f"due.{kind.value}": due} for kind in kinds]}
+    found = await database[JOB_OWNERS].find_one(
+        wanted, sort=[("last_claim", ASCENDING)], session=session
+    )
+    return None if found is None else JobOwner.of(found)

@@ -1,0 +1,225 @@
+"""The queue of background work in MongoDB."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING, ReturnDocument
+
+from memory_server.domain.job import Job, JobCounts, JobKind, JobState, job_owner
+from memory_server.errors import JobNotFound, LeaseLost
+from memory_server.ports.jobs import Jobs
+from memory_server.search.local.moments import from_micros, maybe_moment, to_micros
+from memory_server.storage.mongo.arrivals import Arrivals
+from memory_server.storage.mongo.collections import JOBS
+from memory_server.storage.mongo.database import MongoDatabase, Session
+from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.job_changes import again, done, enqueue, failed, settle
+from memory_server.storage.mongo.job_documents import job_of
+from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges, next_owner
+from memory_server.storage.mongo.json_fields import json_change
+from memory_server.storage.mongo.locks import Locks
+
+WORKER_DIED = "WORKER_DIED"
+"""The code of a job that was given up because none of its workers settled it."""
+
+_DIED = (
+    "handed out {} times in a row to a worker that was not heard of again: see the "
+    "log for what ended the server then, and queue the job again when that is mended"
+)
+_CLAIMS = [("claims",)]
+"""What claims of one server hold: each of them would begin with the same owner."""
+_PORTION = 100
+"""How many failed jobs are queued again in one transaction."""
+
+
+class MongoJobs(Jobs):
+    """Jobs with leases; whoever settles one must still hold it."""
+
+    def __init__(self, database: MongoDatabase, arrivals: Arrivals) -> None:
+        self._database = database
+        self._arrivals = arrivals
+        self._locks = Locks()
+
+    async def enqueue(self, jobs: Sequence[Job]) -> int:
+        owners = [(job.project_id, job_owner(job.user_id)) for job in jobs]
+        async with self._locks.hold(owners):
+            return await self._database.transact(
+                lambda session: enqueue(self._database, session, jobs, self._arrivals)
+            )
+
+    async def claim(
+        self,
+        *,
+        worker: str,
+        kinds: Sequence[JobKind],
+        now: datetime,
+        lease_until: datetime,
+        max_attempts: int = 8,
+    ) -> Job | None:
+        if not kinds:
+            return None
+        await self._give_up(kinds, now, max_attempts)
+        lease = {"lease_owner": worker, "lease_until": to_micros(lease_until)}
+        async with self._locks.hold(_CLAIMS):
+            if not await self._is_any_available(kinds, to_micros(now)):
+                return None
+            return await self._database.transact(
+                lambda session: self._claim(session, kinds, to_micros(now), lease)
+            )
+
+    async def extend(self, job: Job, *, lease_until: datetime) -> None:
+        await self._settle(job, {"lease_until": to_micros(lease_until)})
+
+    async def save_progress(self, job: Job, progress: Mapping[str, Any]) -> None:
+        await self._settle(job, json_change("progress", progress))
+
+    async def complete(self, job: Job, *, result: Mapping[str, Any], now: datetime) -> None:
+        await self._settle(job, done(result, now))
+
+    async def retry(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
+        await self._settle(job, again(due_at, code, reason))
+
+    async def fail(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
+        await self._settle(job, failed(code, reason, now))
+
+    async def requeue(self, project_id: str, job_id: str, *, due_at: datetime) -> Job:
+        which = identity(project_id, job_id)
+        requeued = await self._requeue([which], due_at)
+        if not requeued:
+            raise JobNotFound(f"no failed job {job_id!r} in this project")
+        return job_of(requeued[0])
+
+    async def requeue_failed(self, project_id: str, *, due_at: datetime) -> int:
+        wanted = {"project_id": project_id, "state": JobState.FAILED.value}
+        with self._database.translated():
+            found = await self._database[JOBS].find(wanted, {"owner": 1}).to_list()
+        count = 0
+        for _, of_owner in groupby(sorted(found, key=_owner), key=_owner):
+            ids = [job["_id"] for job in of_owner]
+            for start in range(0, len(ids), _PORTION):
+                count += len(await self._requeue(ids[start : start + _PORTION], due_at))
+        return count
+
+    async def list(
+        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+    ) -> Sequence[Job]:
+        if limit <= 0:
+            return []
+        wanted = {"project_id": project_id} | ({} if state is None else {"state": state.value})
+        newest = [("created_at", DESCENDING), ("arrived", DESCENDING)]
+        with self._database.translated():
+            found = self._database[JOBS].find(wanted).sort(newest).limit(limit)
+            return [job_of(one) async for one in found]
+
+    async def counts(self, project_id: str | None = None) -> JobCounts:
+        every: Document = {"$in": [state.value for state in JobState]}
+        of_project = {} if project_id is None else {"project_id": project_id}
+        counting: Sequence[Document] = [
+            {"$match": {**of_project, "state": every}},
+            {
+                "$group": {
+                    "_id": "$state",
+                    "jobs": {"$sum": 1},
+                    "oldest": {"$min": "$created_at"},
+                }
+            },
+        ]
+        with self._database.translated():
+            found = await (await self._database[JOBS].aggregate(counting)).to_list()
+        counted = {one["_id"]: one for one in found}
+        oldest = counted.get(JobState.QUEUED.value, {}).get("oldest")
+        return JobCounts(
+            **{state.value: int(counted.get(state.value, {}).get("jobs", 0)) for state in JobState},
+            oldest_queued_at=maybe_moment(oldest),
+        )
+
+    async def next_due(self) -> datetime | None:
+        with self._database.translated():
+            first = await self._database[JOBS].find_one(
+                {"available_at": {"$exists": True}},
+                {"available_at": 1},
+                sort=[("available_at", ASCENDING)],
+            )
+        return None if first is None else from_micros(first["available_at"])
+
+    async def _settle(self, job: Job, change: Mapping[str, Any]) -> None:
+        async with self._locks.hold([(job.project_id, job_owner(job.user_id))]):
+            await self._database.transact(
+                lambda session: settle(self._database, session, job, change)
+            )
+
+    async def _give_up(self, kinds: Sequence[JobKind], now: datetime, max_attempts: int) -> None:
+        """Fail jobs that were handed out often enough to workers that were heard of no more."""
+        abandoned = {
+            "state": JobState.RUNNING.value,
+            "lease_until": {"$lte": to_micros(now)},
+            "lost": {"$gte": max_attempts - 1},
+            "kind": {"$in": [kind.value for kind in kinds]},
+        }
+        with self._database.translated():
+            found = [job_of(one) async for one in self._database[JOBS].find(abandoned)]
+        for job in found:
+            with suppress(LeaseLost):  # another server was quicker, or the worker is back
+                await self._settle(job, failed(WORKER_DIED, _DIED.format(max_attempts), now))
+
+    async def _is_any_available(self, kinds: Sequence[JobKind], now: int) -> bool:
+        wanted = {"available_at": {"$lte": now}, "kind": {"$in": [kind.value for kind in kinds]}}
+        with self._database.translated():
+            return await self._database[JOBS].find_one(wanted, {"_id": 1}) is not None
+
+    async def _claim(
+        self, session: Session, kinds: Sequence[JobKind], now: int, lease: Document
+    ) -> Job | None:
+        while owner := await next_owner(self._database, session, kinds, now):
+            changes = OwnerChanges(self._database, session, owner)
+            found = await changes.first_available(kinds, now)
+            if found is None:
+                continue
+            hold = {**lease, "state": JobState.RUNNING.value, "lost": _lost(found)}
+            claimed = await self._database[JOBS].find_one_and_update(
+                {"_id": found["_id"]},
+                {"$set": hold, "$inc": {"attempts": 1}},
+                return_document=ReturnDocument.AFTER,
+                session=session,
+            )
+            if claimed is not None:
+                await changes.follow([claimed], served=True)
+                return job_of(claimed)
+        return None
+
+    async def _requeue(self, ids: Sequence[Document], due_at: datetime) -> Sequence[Document]:
+        """Queue those of an owner's jobs again that are failed; return them."""
+        which = {"_id": {"$in": [*ids]}, "state": JobState.FAILED.value}
+        change = {
+            "state": JobState.QUEUED.value,
+            "attempts": 0,
+            "due_at": to_micros(due_at),
+            "finished_at": None,
+            "error_code": None,
+            "error": None,
+        }
+
+        async def requeue(session: Session) -> Sequence[Document]:
+            jobs = self._database[JOBS]
+            found = await jobs.find(which, session=session).to_list()
+            if not found:
+                return []
+            await jobs.update_many(which, {"$set": change}, session=session)
+            requeued = [job | change for job in found]
+            owner = OwnerChanges(self._database, session, JobOwner.of(found[0]))
+            await owner.follow(requeued, unfinished=len(requeued))
+            return requeued
+
+        return await self._database.transact(requeue)
+
+
+def _owner(document: Document) -> str:
+    return str(document["owner"])
+
+
+def _lost(document: Mapping[str, Any]) -> int:
+    """Return how many leases in a row have expired, once a job is handed out again."""
+    return int(document["lost"]) + 1 if document["state"] == JobState.RUNNING else 0
