@@ -9,16 +9,21 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
 
 import psutil
 import uvicorn
+from fastapi import FastAPI
 
 from memory_server.api.connections import served
 from memory_server.app import create_app
 from memory_server.errors import MemoryServerError
-from memory_server.settings import Settings, from_environment
+from memory_server.services.deployment import Deployment
+from memory_server.settings import ServerRole, Settings, from_environment
+from memory_server.supervisor import READY, Supervisor
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -26,6 +31,8 @@ DEFAULT_PORT = 8080
 _QUIET = ("httpx", "httpcore", "uvicorn.error", "uvicorn.access")
 """Loggers that say at level info what we say ourselves, or should not say at all."""
 
+
+_SAFE_PATH = ("-P",) if sys.flags.safe_path else ()
 
 PORT_TAKEN = 98
 """The exit code that says so: whoever chose the port for us may choose another."""
@@ -43,8 +50,49 @@ class PortTaken(CannotStart):
     exit_code = PORT_TAKEN
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of several processes on a port: what it was given by its supervisor."""
+
+    listener: socket.socket
+    """Shared by all."""
+    lifeline: int
+    """Ends when the supervisor does."""
+    telling: int
+    """Where it says that it serves."""
+
+
 class AnnouncedServer(uvicorn.Server):
-    """Says where it serves as soon as it does."""
+    """Says where it serves as soon as it does, and stops in order when it is told to."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, place: Place | None) -> None:
+        super().__init__(config)
+        self._deployment: Deployment[Any] = app.state.deployment
+        self._place = place
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_draining = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Say no to new work at once, then end; a second signal does not wait any more."""
+        if self._loop is None or self._is_draining:
+            super().handle_exit(sig, frame)
+            return
+        self._is_draining = True
+        self._loop.call_soon_threadsafe(self._drain)
+
+    def _drain(self) -> None:
+        assert self._loop is not None, "only called on it"
+        self._deployment.drain()
+        seconds = self._deployment.current.settings.drain_seconds
+        self._loop.call_later(seconds, self._stop_taking)
+
+    def _stop_taking(self) -> None:
+        self.should_exit = True
+
+    def _supervisor_ended(self, lifeline: int) -> None:
+        assert self._loop is not None, "only called on it"
+        self._loop.remove_reader(lifeline)
+        self.handle_exit(signal.SIGTERM, None)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:
@@ -53,18 +101,34 @@ class AnnouncedServer(uvicorn.Server):
             # Two programs can hold a port until one of them listens.
             host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
             raise _why_not(host, port, error) from error
-        if self.started and sockets:
+        if not self.started or not sockets:
+            return
+        self._loop = asyncio.get_running_loop()
+        if self._place is None:
             _say(f"memory server: {_url(sockets[0])}")
+            return
+        _say(f"memory server: process {os.getpid()} alone: {_url(sockets[-1])}")
+        self._loop.add_reader(self._place.lifeline, self._supervisor_ended, self._place.lifeline)
+        os.write(self._place.telling, READY)
+        os.close(self._place.telling)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve, and return the exit code: 0 when told to stop, 1 when it could not start."""
     options = _options(arguments)
     try:
-        settings = from_environment(os.environ)
+        environ = _environment(options)
+        settings = from_environment(environ)
         _log_as(settings)
+        if options.place is not None:
+            own = _listen(DEFAULT_HOST, 0)
+            return _serve(
+                settings, own, Place(socket.socket(fileno=options.place[0]), *options.place[1:])
+            )
         listener = _listen(options.host, options.port)
-        return _serve(replace(settings, url=_near_url(listener)), listener)
+        if settings.workers > 1:
+            return _supervise(settings.workers, listener, environ)
+        return _serve(settings, listener)
     except MemoryServerError as error:
         _say(f"memory server: {error}")
         for problem in error.details.get("problems", ()):
@@ -90,13 +154,46 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help="port to listen on; 0: any free one"
     )
+    parser.add_argument(
+        "--role",
+        choices=[*ServerRole],
+        help="api: answers requests and leaves background work to others; worker: does only that; "
+        "all: both (the default). Needs MONGODB_URI, other than all",
+    )
+    parser.add_argument(
+        "--workers", help="how many processes share the port; more than 1 need MONGODB_URI"
+    )
+    parser.add_argument("--place", type=int, nargs=3, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
-def _serve(settings: Settings, listener: socket.socket) -> int:
-    app = create_app(settings, on_switch=_log_as)
+def _environment(options: argparse.Namespace) -> Mapping[str, str]:
+    """Return the environment with what the command line says otherwise."""
+    told = {"AGENTENGINE_ROLE": options.role, "AGENTENGINE_WORKERS": options.workers}
+    return {**os.environ, **{name: value for name, value in told.items() if value is not None}}
+
+
+def _supervise(count: int, listener: socket.socket, environ: Mapping[str, str]) -> int:
+    command = [sys.executable, *_SAFE_PATH, "-m", "memory_server", "--place"]
+
+    async def run() -> int:
+        return await Supervisor(
+            command,
+            count=count,
+            listener=listener,
+            environ={**environ, "AGENTENGINE_WORKERS": "1"},
+            on_serving=lambda: _say(f"memory server: {_url(listener)} ({count} processes)"),
+        ).run()
+
+    return asyncio.run(run())
+
+
+def _serve(settings: Settings, own: socket.socket, place: Place | None = None) -> int:
+    # An agent's process asks the very server that started it, which alone knows its badge.
+    app = create_app(replace(settings, url=_near_url(own)), on_switch=_log_as)
     config = served(app, trusted_proxies=settings.trusted_proxies)
-    server = AnnouncedServer(config)
+    server = AnnouncedServer(config, app, place)
+    sockets = [own] if place is None else [place.listener, own]
     for number in (signal.SIGINT, signal.SIGTERM):
         # Uvicorn sends the signal again when it has stopped; without a handler of our own it
         # would end the process before the store is closed.
@@ -104,7 +201,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     async def run() -> None:
         async with app.router.lifespan_context(app):
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=sockets)
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(run())
