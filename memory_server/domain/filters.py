@@ -82,7 +82,7 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
 def segments_of(path: str) -> list[str]:
     """Return the names that a path joins by dots, or raise `InvalidFilter`."""
     segments = path.split(".")
-    if any(not segment or '"' in segment or "\\" in segment for segment in segments):
+    if not all(segments) or set(path) & set('"\\\0'):
         raise InvalidFilter(f"{path!r} is not a path: names joined by dots, without quotes")
     return segments
 
