@@ -7,11 +7,14 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
     GATES,
+    JOB_OWNERS,
+    JOBS,
     LOGINS,
     MEMBERS,
     MEMORIES,
     PROJECTS,
     SESSIONS,
+    SNAPSHOTS,
     TURNS,
 )
 
@@ -53,7 +56,89 @@ OF_MEMORIES: Sequence[IndexModel] = [
 ]
 """Of each collection of memories."""
 
+_FIRST = {"available_at": {"$exists": True}}
+"""What is so of the one job of a queue that may be handed out."""
+
+OF_JOBS: Sequence[IndexModel] = [
+    IndexModel([("project_id", ASCENDING), ("key", ASCENDING)], name="by_key", unique=True),
+    IndexModel(
+        [
+            ("project_id", ASCENDING),
+            ("owner", ASCENDING),
+            ("queue", ASCENDING),
+            ("state", ASCENDING),
+            ("created_at", ASCENDING),
+            ("arrived", ASCENDING),
+        ],
+        name="queues",
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("owner", ASCENDING), ("queue", ASCENDING)],
+        name="heads_of_queues",
+        partialFilterExpression=_FIRST,
+    ),
+    IndexModel(
+        [
+            ("project_id", ASCENDING),
+            ("owner", ASCENDING),
+            ("kind", ASCENDING),
+            ("available_at", ASCENDING),
+            ("arrived", ASCENDING),
+        ],
+        name="available_of_owner",
+        partialFilterExpression=_FIRST,
+    ),
+    IndexModel(
+        [("available_at", ASCENDING), ("kind", ASCENDING)],
+        name="available",
+        partialFilterExpression=_FIRST,
+    ),
+    IndexModel([("state", ASCENDING), ("lease_until", ASCENDING)], name="leases"),
+    IndexModel([("state", ASCENDING), ("created_at", ASCENDING)], name="states"),
+    IndexModel(
+        [
+            ("project_id", ASCENDING),
+            ("state", ASCENDING),
+            ("created_at", DESCENDING),
+            ("arrived", DESCENDING),
+        ],
+        name="states_of_project",
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("created_at", DESCENDING), ("arrived", DESCENDING)],
+        name="newest_first",
+    ),
+    IndexModel(
+        [("project_id", ASCENDING), ("snapshot_id", ASCENDING), ("state", ASCENDING)],
+        name="of_snapshot",
+    ),
+    IndexModel(
+        [("snapshot_id", ASCENDING), ("state", ASCENDING), ("finished_at", ASCENDING)],
+        name="finished",
+    ),
+]
+OF_JOB_OWNERS: Sequence[IndexModel] = [
+    IndexModel([("last_claim", ASCENDING)], name="claims"),
+    IndexModel(
+        [("last_claim", ASCENDING), ("due_at", ASCENDING)],
+        name="waiting",
+        partialFilterExpression={"due_at": {"$exists": True}},
+    ),
+    IndexModel([("project_id", ASCENDING), ("owner", ASCENDING)], name="of_project"),
+]
+OF_SNAPSHOTS: Sequence[IndexModel] = [
+    IndexModel([("created_at", ASCENDING), ("id", ASCENDING)], name="oldest_first"),
+    IndexModel(
+        [("has_turns", ASCENDING), ("created_at", ASCENDING), ("id", ASCENDING)], name="with_turns"
+    ),
+    IndexModel([("project_id", ASCENDING), ("user_id", ASCENDING)], name="of_user"),
+    IndexModel([("project_id", ASCENDING), ("session_id", ASCENDING)], name="of_session"),
+]
+
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
+    JOBS: OF_JOBS,
+    JOB_OWNERS: OF_JOB_OWNERS,
+    SNAPSHOTS: OF_SNAPSHOTS,
     SESSIONS: [
         # Read in this order until enough are found; what tells whether one is ripe is in it too.
         IndexModel(

@@ -4,6 +4,9 @@ from memory_server.storage.mongo import MongoStore
 from tests.conformance.accounts import AccountsContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
+from tests.conformance.job_claims import JobClaimsContract
+from tests.conformance.job_order import JobOrderContract
+from tests.conformance.jobs import JobsContract
 from tests.conformance.members import MembersContract
 from tests.conformance.projects import ProjectsContract
 from tests.conformance.servers import ServersContract
@@ -42,4 +45,16 @@ class TestServers(OnMongo, ServersContract):
 
 
 class TestTurns(OnMongo, TurnsContract):
+    pass
+
+
+class TestJobs(OnMongo, JobsContract):
+    pass
+
+
+class TestJobClaims(OnMongo, JobClaimsContract):
+    pass
+
+
+class TestJobOrder(OnMongo, JobOrderContract):
     pass
