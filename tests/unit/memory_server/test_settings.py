@@ -69,9 +69,39 @@ def test_keys_are_taken_and_shown_to_nobody() -> None:
     assert "a-key" not in repr(found)
 
 
-def test_a_store_that_cannot_be_used_is_refused_rather_than_ignored() -> None:
-    with pytest.raises(InvalidProjectConfig, match="MONGODB_URI"):
-        settings.from_environment({"MONGODB_URI": "mongodb://user:password@h"})
+def test_without_an_address_memory_is_kept_on_this_machine() -> None:
+    assert settings.from_environment({"MONGODB_URI": " ", "MONGOMEM_DB_NAME": "x"}).mongodb is None
+
+
+def test_a_deployment_is_taken_with_what_names_its_database_and_is_shown_to_nobody() -> None:
+    uri = "mongodb://user:password@h"
+    given = {"MONGODB_URI": uri, "MONGOMEM_DB_NAME": "mem", "PROJECT_ID": "shop"}
+
+    found = settings.from_environment(given)
+
+    assert found.mongodb == settings.MongoSettings(uri=uri, base="mem", project_id="shop")
+    assert "password" not in repr(found)
+
+
+def test_a_deployment_without_a_project_is_used_unscoped_unless_that_is_forbidden() -> None:
+    given = {"MONGODB_URI": "mongodb://h"}
+
+    found = settings.from_environment(given).mongodb
+
+    assert found is not None
+    assert (found.base, found.project_id) == (None, "")
+    for switch in ("1", "true", "YES", "on"):
+        with pytest.raises(InvalidProjectConfig, match="PROJECT_ID is not set"):
+            settings.from_environment({**given, "REQUIRE_PROJECT_SCOPED_DB": switch})
+        scoped = {**given, "REQUIRE_PROJECT_SCOPED_DB": switch, "PROJECT_ID": "shop"}
+        assert settings.from_environment(scoped).mongodb is not None
+
+
+def test_an_address_that_cannot_be_used_is_refused_without_being_shown() -> None:
+    with pytest.raises(InvalidProjectConfig, match="MONGODB_URI cannot be used") as caught:
+        settings.from_environment({"MONGODB_URI": "user:password@h"})
+
+    assert "password" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
