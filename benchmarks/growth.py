@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from benchmarks.storage_search import SPACE, TERMS, a_memory, bare_words
+from benchmarks.storage_search import SPACE, a_memory, bare_words
 from benchmarks.storage_writes import a_turn, content, vector
 from memory_server.domain.chunk import Source
 from memory_server.domain.scope import Scope
@@ -38,6 +38,8 @@ from memory_server.storage.sqlite import SqliteStore
 SHARES = {"u1": 0.01, "u10": 0.1, "rest": 0.89}
 OWNERS = (("u1", "1 %"), ("u10", "10 %"), (None, "100 %"))
 DEPTH = 500
+TERMS = ("word40", "word105", "word411")
+"""In about one of 20, 70 and 290 memories."""
 BATCH = 1000
 SLOW_MS = 200.0
 """A search longer than this is noticed in a conversation."""
@@ -119,7 +121,7 @@ async def _measure(path: Path, folder: Path, size: int, rounds: int) -> Sequence
         # The peer first, and let go of: its matrix is as large as ours.
         rows_in_scope = round(size * (SHARES[user] if user else 1))
         product = _bare_product(rows_in_scope, rounds)
-        words = bare_words(path, user, min(rounds, 10))
+        words = bare_words(path, user, min(rounds, 10), TERMS)
         query = vector(np.random.default_rng(5), SPACE.dimension)
 
         async def meaning(s: Selection = selection, q: np.ndarray = query) -> object:

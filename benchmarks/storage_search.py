@@ -14,7 +14,7 @@ import asyncio
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -82,7 +82,7 @@ async def searches(
         "vector, filtered": (lambda: store.search.vector(filtered, query, SPACE), float("nan")),
         f"words ({found} found)": (
             lambda: store.search.text(selection, TERMS),
-            bare_words(path, user, rounds),
+            bare_words(path, user, rounds, TERMS),
         ),
     }
     for what, (once, bare) in cases.items():
@@ -101,9 +101,9 @@ def bare_product(rows: int, rounds: int) -> float:
     return float(np.median([_clocked(lambda: matrix @ query) for _ in range(rounds)]))
 
 
-def bare_words(path: Path, user: str | None, rounds: int) -> float:
+def bare_words(path: Path, user: str | None, rounds: int, terms: Sequence[str]) -> float:
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    body = " OR ".join(f'"{term}"' for term in TERMS)
+    body = " OR ".join(f'"{term}"' for term in terms)
     scope = connection.execute(
         "SELECT w.scope FROM words AS w JOIN documents AS d ON d.rowid = w.rowid"
         " WHERE :user IS NULL OR d.user_id = :user LIMIT 1",
