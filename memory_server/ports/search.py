@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.filters import Filter
+from memory_server.domain.memory import Memory
 from memory_server.domain.scope import Scope
 
 
@@ -25,6 +26,17 @@ class Selection:
     """None: live memories. A moment: the versions that held then. Turns have no versions."""
     limit: int
 
+    def holds(self, memory: Memory) -> bool:
+        """Whether a memory of the scope, as it is stored now, may be found at all.
+
+        An index that follows the changes of other servers may be a moment behind them.
+        """
+        if self.as_of is None or memory.deleted:
+            return memory.is_live
+        return memory.valid_from <= self.as_of and (
+            memory.valid_to is None or memory.valid_to > self.as_of
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -35,7 +47,11 @@ class Hit:
 
 
 class SearchIndex(Protocol):
-    """Searches what the store holds; what was written before a search began is found."""
+    """Searches what the store holds; what this server wrote before a search began is found.
+
+    What other servers wrote is found as soon as this one has heard of it, and what they deleted
+    may be found until then: callers read what was found from the store before they show it.
+    """
 
     @abstractmethod
     async def text(self, selection: Selection, terms: Sequence[str]) -> Sequence[Hit]:
@@ -54,5 +70,9 @@ class SearchIndex(Protocol):
 
     @abstractmethod
     async def describe(self) -> Mapping[str, Any]:
-        """Return what readiness reports: `kind`, sizes, memory in use and its bound in bytes."""
+        """Return what readiness reports: `kind`, sizes, memory in use and its bound in bytes.
+
+        An index that cannot answer yet says so by `is_ready` and `state`, one that is not kept up
+        to date by `problem`.
+        """
         ...

@@ -154,9 +154,12 @@ class ReadinessOfServer:
             # The former model may be gone for good: words answer until the new one does.
             reembedding["meaning"] = f"off until the switch: {problems.pop('embedding')}"
         problems["background"] = self._background.problem
+        problems["search index"] = search.get("problem")
         starting = [f"{probe.name}: being checked" for probe in self._probes if not probe.asked]
         if self._background.state == "starting":
             starting.append("background: being started")
+        if not search.get("is_ready", True):
+            starting.append(f"search index: {search['state']}")
         blocked = [f"{part}: {problem}" for part, problem in problems.items() if problem]
         return Readiness(
             status="blocked" if blocked else "starting" if starting else "ready",

@@ -162,14 +162,11 @@ class Reconciliation:
     async def _near(
         self, scope: Scope, candidate: Candidate, vector: Vector
     ) -> Sequence[tuple[Memory, float]]:
-        hits = await self._store.search.vector(
-            Selection(scope=scope, source=Source(candidate.type.value), limit=NEIGHBOURS),
-            vector,
-            self._embedder.space,
-        )
+        selection = Selection(scope=scope, source=Source(candidate.type.value), limit=NEIGHBOURS)
+        hits = await self._store.search.vector(selection, vector, self._embedder.space)
         cosines = {hit.id: hit.score for hit in hits}
         memories = await self._store.memories.get_many(scope, list(cosines))
-        return [(memory, cosines[memory.id]) for memory in memories]
+        return [(one, cosines[one.id]) for one in memories if selection.holds(one)]
 
 
 def _owner(provenance: Provenance) -> Scope:

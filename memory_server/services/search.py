@@ -206,7 +206,11 @@ class Retrieval:
             chunks = [chunk_of_turn(turn, scores[turn.id]) for turn in turns]
         else:
             memories = await self._store.memories.get_many(request.scope, list(scores))
-            chunks = [chunk_of_memory(memory, scores[memory.id]) for memory in memories]
+            chunks = [
+                chunk_of_memory(memory, scores[memory.id])
+                for memory in memories
+                if request.selection.holds(memory)
+            ]
         position = {found: place for place, found in enumerate(scores)}
         chunks.sort(key=lambda chunk: position[chunk.id])
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks

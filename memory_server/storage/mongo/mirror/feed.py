@@ -58,7 +58,7 @@ class Feed:
         self._database = database
         self._refresher = refresher
         self._clock = clock
-        self._problem: str | None = "the stream of changes is not open yet"
+        self._problem: str | None = None
         self._reason = "there was no index of this database here"
         self._is_lost = False
 
@@ -124,7 +124,7 @@ class Feed:
             await self._refresher.load(stream.resume_token, self._reason)
             self._is_lost = False
         if self._problem is not None:
-            logger.info("search index: the stream of changes is followed")
+            logger.info("search index: the stream of changes is followed again")
         self._problem = None
 
     async def _hear(

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from bson.binary import Binary
 from pymongo import ASCENDING, ReadPreference
 
+from memory_server.search.atlas.documents import MOMENTS
 from memory_server.search.local import documents as index
 from memory_server.search.local.entries import turn_entry
 from memory_server.search.local.vectors import SpacedVector
@@ -21,7 +22,7 @@ from memory_server.storage.mongo.memory_documents import entry_of
 from memory_server.storage.mongo.mirror.marks import Key
 from memory_server.storage.mongo.turn_documents import turn_of
 
-UNREAD = {"fields": 0, "text": 0, "tool_calls": 0}
+UNREAD = {"fields": 0, "text": 0, MOMENTS: 0, "tool_calls": 0}
 """What of the documents no index entry is made of."""
 
 
