@@ -266,6 +266,8 @@ class Deployment(Generic[R]):
     async def _apply(self, request: ApplyRequest) -> Applied:
         planned = await self._planned(request)
         if not planned.changes:
+            if request.reembed:  # what was given up is tried again
+                await self._lead(planned.plan.ahead, self.current)
             return planned.outcome(applied=False)
         logger.info("applying: %s", "; ".join(planned.changes))
         async with self._proposed(planned.settings) as (release, warnings):
@@ -277,6 +279,9 @@ class Deployment(Generic[R]):
         spaces = await declared(self._store, settings.embedding, self._clock)
         changes = list(space_changes(spaces, settings.embedding))
         ahead = spaces.led_to(settings.embedding)
+        if not changes and fits(settings, ahead):
+            await self._lead(ahead, self.current)
+            return Applied(applied=False, digest=self.running.digest)
         async with self._proposed(fitting(settings, ahead)) as (release, _):
             await self._lead(ahead, release)
             await self._succession.take_office(release)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -52,8 +52,10 @@ class Reembedding:
         project_id: str,
         clock: Clock,
         ids: Ids,
+        on_queued: Callable[[], None],
     ) -> None:
         """Prepare; `turns_alone`: turns are embedded without the one they answer."""
+        self._on_queued = on_queued
         self._store = store
         self._embedder = embedder
         self._target = target
@@ -81,6 +83,7 @@ class Reembedding:
         spaces = await self._store.spaces.begin(target, self._job(target), now=now)
         for failed in await self._given_up(spaces):
             await self._store.jobs.requeue(self._project_id, failed.id, due_at=now)
+        self._on_queued()
 
     async def report(self) -> Mapping[str, Any]:
         """Return what readiness says; empty when the configured model answers and nothing else is.

@@ -36,6 +36,8 @@ class FakeModels:
     def __init__(self) -> None:
         self.failure: ProviderError | None = None
         """What the embedders made from now on fail with."""
+        self.kind = HashingEmbedder
+        """What is made from now on."""
 
     def __call__(self, settings: Settings, former: Former | None = None) -> Providers:
         llm = settings.memory.extraction_llm
@@ -55,7 +57,7 @@ class FakeModels:
                 return providers.embedder
             if wanted == settings.target and providers.target is not None:
                 return providers.target
-        made = HashingEmbedder(model=wanted.model, dimension=wanted.dimension)
+        made = self.kind(model=wanted.model, dimension=wanted.dimension)
         made.failure = self.failure
         return made
 
