@@ -3,8 +3,8 @@
 For each owner there is a document: how many of its jobs are unfinished, when the first of them can
 be handed out, by kind and in all (`due`, `due_at`), and the number of its last claim. Claims are
 numbered from 1; owners never served come before all others, in the order of their arrival.
-Whatever changes an owner's unfinished jobs writes this document in the same transaction, so that
-of two that do so at once the second sees what the first did.
+Whatever changes an owner's unfinished jobs changes this document too, its `changes` at least, in
+the same transaction: of two that do so at once, the second sees what the first did.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -118,7 +118,7 @@ class OwnerChanges:
         owner = await owners.find_one(which, {"due": 1}, session=self._session) or {}
         due = owner.get("due", {}) | {kind: await self._due(kind) for kind in kinds}
         due = {kind: moment for kind, moment in due.items() if moment is not None}
-        change: Document = {"$set": {"due": due}, "$inc": {"unfinished": unfinished}}
+        change: Document = {"$set": {"due": due}, "$inc": {"unfinished": unfinished, "changes": 1}}
         if due:
             change["$set"]["due_at"] = min(due.values())
         else:

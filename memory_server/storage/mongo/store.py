@@ -35,6 +35,7 @@ from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
 from memory_server.storage.mongo.search import index_over
 from memory_server.storage.mongo.servers import MongoServers
+from memory_server.storage.mongo.snapshots import MongoSnapshots
 from memory_server.storage.mongo.turns import MongoTurns
 
 
@@ -51,6 +52,7 @@ class MongoStore(Store):
         self._heartbeat = MongoHeartbeat(database, clock)
         arrivals = Arrivals(clock)
         self._turns = MongoTurns(database, arrivals)
+        self._snapshots = MongoSnapshots(database, arrivals)
         self._jobs = MongoJobs(database, arrivals)
         self._memories = MongoMemories(database, clock)
         self._accounts = MongoAccounts(database)
@@ -67,7 +69,7 @@ class MongoStore(Store):
 
     @property
     def snapshots(self) -> Snapshots:
-        raise NotImplementedError
+        return self._snapshots
 
     @property
     def memories(self) -> Memories:

@@ -10,6 +10,8 @@ from tests.conformance.jobs import JobsContract
 from tests.conformance.members import MembersContract
 from tests.conformance.projects import ProjectsContract
 from tests.conformance.servers import ServersContract
+from tests.conformance.shared_sessions import SharedSessionsContract
+from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.turns import TurnsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
@@ -57,4 +59,12 @@ class TestJobClaims(OnMongo, JobClaimsContract):
 
 
 class TestJobOrder(OnMongo, JobOrderContract):
+    pass
+
+
+class TestSnapshots(OnMongo, SnapshotsContract):
+    pass
+
+
+class TestSharedSessions(OnMongo, SharedSessionsContract):
     pass
