@@ -88,6 +88,18 @@ class TurnFile:
         self._stream = stream
         self.name = name
 
+    @property
+    def stream(self) -> BinaryIO:
+        """The file itself, at its beginning."""
+        self._stream.seek(0)
+        return self._stream
+
+    def first_line(self) -> bytes:
+        """Return how the file begins."""
+        line = self.stream.readline(MAX_LINE_BYTES)
+        self._stream.seek(0)
+        return line
+
     def check(self) -> Plan:
         """Read the whole file; raise `InvalidTurnFile` with every problem, twenty at most."""
         sessions: dict[str, Places] = {}

@@ -1,4 +1,7 @@
-"""memory import, show, jobs, retry, erase: what the memory server holds and works on."""
+"""memory import, show, jobs, retry, erase: what the memory server holds and works on.
+
+What comes from `memory export` is imported by `commands/archive.py`.
+"""
 
 import sys
 import time
@@ -9,6 +12,7 @@ import typer
 
 from agentengine_cli import memory_text
 from agentengine_cli.commands import memory_type
+from agentengine_cli.commands.archive import Wishes, backup, export, import_archive, is_archive
 from agentengine_cli.commands.flush import flush
 from agentengine_cli.commands.search import search
 from agentengine_cli.commands.targeting import (
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 MANY_JOBS = 1000
 ERASE_SECONDS = 600.0
 """A user may have a lot to erase, and half of it is worth nothing."""
+BEING_REMOVED = "being removed"
 STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
@@ -43,7 +48,9 @@ UserOption = Annotated[
 
 def register(memory_app: typer.Typer) -> None:
     """Add the commands to the `memory` group."""
-    memory_app.command("import")(import_turns)
+    memory_app.command("import")(import_file)
+    memory_app.command("export")(export)
+    memory_app.command("backup")(backup)
     memory_app.command("show")(show)
     memory_app.command("search")(search)
     memory_app.command("flush")(flush)
@@ -52,32 +59,59 @@ def register(memory_app: typer.Typer) -> None:
     memory_app.command("erase")(erase)
 
 
-def import_turns(
+def import_file(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines; - is standard input.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the file, send nothing.")
     ] = False,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=64, help="Sessions sent at the same time.")
+        int, typer.Option(min=1, max=64, help="Sessions of conversations sent at the same time.")
     ] = 8,
+    without_vectors: Annotated[
+        bool,
+        typer.Option("--without-vectors", help="Of an export: make its vectors anew, here."),
+    ] = False,
+    restore_erased: Annotated[
+        bool,
+        typer.Option(
+            "--restore-erased", help="Of an export: bring back users who were erased since."
+        ),
+    ] = False,
     context_name: ContextOption = None,
     base_url: BaseUrlOption = None,
     org_id: OrgIdOption = None,
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Record conversations from a file.
+    """Record conversations from a file, or take in what `memory export` wrote.
 
     agentengine memory import conversations.jsonl
 
-    Each line is a JSON object: session_id, user_id, role (user, assistant, tool, system) and
-    content; timestamp, metadata and idempotency_key if you have them. The whole file is checked
-    before anything is sent. A second run writes nothing twice.
+    The first line tells which of the two it is. Of conversations, each line is a JSON object:
+    session_id, user_id, role (user, assistant, tool, system) and content; timestamp, metadata and
+    idempotency_key if you have them. The whole file is checked before anything is sent. A second
+    run writes nothing twice. An export goes into the project that is meant here, whichever it was
+    of; erased users do not come back with it.
     """
     context = current(ctx)
     options = target_options(context_name, base_url, org_id, project_id)
     with open_turns(file, sys.stdin.buffer) as turns:
+        if is_archive(turns.first_line()):
+            wishes = Wishes(
+                dry_run=dry_run,
+                with_vectors=not without_vectors,
+                restore_erased=restore_erased,
+            )
+            import_archive(
+                context, lambda: server_of(ctx, options), turns.stream, turns.name, wishes
+            )
+            return
+        if without_vectors or restore_erased:
+            raise WrongUsage(
+                f"{turns.name} holds conversations: --without-vectors and --restore-erased are "
+                "for what agentengine memory export wrote"
+            )
         plan = turns.check()
         if not plan.turns:
             raise CliError(f"{turns.name} holds no turns")
@@ -316,4 +350,7 @@ def erase(
     if as_json:
         context.output.document({"user_id": user_id, **erased})
     else:
-        context.output.record({"erased": user_id, **erased["deleted"]})
+        traces = {"traces": erased["traces"]} if "traces" in erased else {}
+        context.output.record({"erased": user_id, **erased["deleted"], **traces})
+        if traces.get("traces") == BEING_REMOVED:
+            context.output.hint("agentengine status tells when no traces are left on the disk")

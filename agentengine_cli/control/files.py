@@ -42,10 +42,10 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """Make the rename durable too; some file systems do not offer it, and lose nothing else."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)

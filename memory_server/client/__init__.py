@@ -1,5 +1,7 @@
 """The typed client of the memory server."""
 
+from memory_server.client.archive import ArchiveClient, Imported
+from memory_server.client.archive_file import ArchiveCheck, Checked, check, is_head, portions
 from memory_server.client.bearer import TokenSource
 from memory_server.client.client import MemoryServerClient
 from memory_server.client.deployment import (
@@ -39,6 +41,9 @@ from memory_server.client.transport import ServerTimeout, ServerUnreachable
 __all__ = [
     "AccountDocument",
     "Applied",
+    "ArchiveCheck",
+    "ArchiveClient",
+    "Checked",
     "ConfigDocument",
     "ConfigStored",
     "DeploymentClient",
@@ -46,6 +51,7 @@ __all__ = [
     "Flushed",
     "FoundMemory",
     "FoundRecord",
+    "Imported",
     "InvokeAnswer",
     "IssuedAccount",
     "JobCountsDocument",
@@ -69,4 +75,7 @@ __all__ = [
     "StreamFrame",
     "Token",
     "TokenSource",
+    "check",
+    "is_head",
+    "portions",
 ]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from memory_server.client.archive import ArchiveClient
 from memory_server.client.bearer import BearerAuth, TokenSource
 from memory_server.client.deployment import ADMIN, DeploymentClient
 from memory_server.client.platform import Platform
@@ -87,6 +88,7 @@ class MemoryServerClient:
         )
         self.platform = Platform(self._wire, self._project)
         self.tools = ToolsClient(self._wire, self._project)
+        self.archive = ArchiveClient(self._wire, self._admin)
         self.deployment = DeploymentClient(self._wire, self._project)
 
     async def __aenter__(self) -> Self:

@@ -93,6 +93,7 @@ class RuntimeDocument(TypedDict):
     index: Mapping[str, Any]
     store: Mapping[str, Any]
     worker: Mapping[str, Any]
+    reembedding: Mapping[str, Any]
     projects: Sequence[str]
     queue: Mapping[str, Any]
     warnings: Sequence[str]
@@ -140,11 +141,25 @@ class DeploymentClient:
         dry_run: bool = False,
         force: bool = False,
         local_models: bool = False,
+        reembed: bool = False,
         seconds: float = APPLY_SECONDS,
     ) -> Applied:
-        """Put the stored configuration into effect; returns once it is, and is ready."""
+        """Put the stored configuration into effect; returns once it is, and is ready.
+
+        With `reembed`, it may have another embedding model: all vectors are then made anew, in
+        the background.
+        """
         body = {"dry_run": dry_run, "force": force, "local_models": local_models}
+        body |= {"reembed": True} if reembed else {}
         answer = await self._wire.call("POST", f"{ADMIN}/apply", json=body, timeout=seconds)
+        return cast(Applied, having(answer, "applied", "changes"))
+
+    async def reembed(self, *, seconds: float = APPLY_SECONDS) -> Applied:
+        """Have all vectors made anew if they are not of the configured embedding model.
+
+        Or give up what is being made of another one. Returns once it has begun.
+        """
+        answer = await self._wire.call("POST", f"{ADMIN}/reembedding", timeout=seconds)
         return cast(Applied, having(answer, "applied", "changes"))
 
     async def runtime(self) -> RuntimeDocument:

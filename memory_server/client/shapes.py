@@ -207,9 +207,10 @@ class StreamFrame(TypedDict):
 
 
 class Erased(TypedDict, total=False):
-    """What an erasure removed, by kind."""
+    """What an erasure removed, by kind, and whether the disk still holds traces of it."""
 
     deleted: Mapping[str, int]
+    traces: str
 
 
 class PrincipalDocument(TypedDict):

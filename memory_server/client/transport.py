@@ -118,10 +118,12 @@ class Transport:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def stream(self, path: str, **options: Any) -> AsyncIterator[httpx.Response]:
+    async def stream(
+        self, path: str, *, method: str = "POST", **options: Any
+    ) -> AsyncIterator[httpx.Response]:
         """Open an answer that comes in pieces; an error status is raised at once."""
         try:
-            async with self.http.stream("POST", path, **options) as response:
+            async with self.http.stream(method, path, **options) as response:
                 if response.is_error:
                     raise error_from(response.status_code, await response.aread())
                 yield response

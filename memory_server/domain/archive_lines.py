@@ -32,6 +32,7 @@ from memory_server.errors import ArchiveTooNew, InvalidArchive
 _KIND = "kind"
 _TYPE = "type"
 _END = "end"
+_BROKEN = "error"
 _OF_PROJECT = "project_id"
 _DERIVED = frozenset(("has_embedding",))
 """What follows from other lines' content: whether there is a vector."""
@@ -52,11 +53,16 @@ def end_line(end: End) -> bytes:
     return _line({_KIND: _END, **_members(end)})
 
 
+def broken_line(reason: str) -> bytes:
+    """Return the last line of an archive that could not be written to its end."""
+    return _line({_KIND: _BROKEN, _BROKEN: reason})
+
+
 def is_head(line: bytes) -> bool:
     """Whether a line is the first one of an archive, of whatever version."""
     try:
         return bool(json.loads(line)["format"] == FORMAT)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return False
 
 
@@ -75,8 +81,14 @@ def head_of(line: bytes) -> Head:
 
 
 def kind_of(line: bytes, where: str) -> str:
-    """Return the kind of a line after the first: a `Kind`, or `end`."""
-    kind = _object(line, where).get(_KIND)
+    """Return the kind of a line after the first: a `Kind`, or `end`.
+
+    Raises `InvalidArchive` with the reason where the line says that the export broke off.
+    """
+    document = _object(line, where)
+    kind = document.get(_KIND)
+    if kind == _BROKEN:
+        raise InvalidArchive(f"{where}: the export broke off there: {document.get(_BROKEN)}")
     if kind != _END and kind not in list(Kind):
         raise InvalidArchive(f"{where}: {kind!r} is no kind of item")
     return str(kind)
@@ -106,7 +118,7 @@ def _line(document: Mapping[str, Any]) -> bytes:
 def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
         document = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArchive(f"{where}: it is not JSON ({error})") from error
     if not isinstance(document, dict):
         raise InvalidArchive(f"{where}: it is no JSON object")

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -17,6 +16,8 @@ from memory_server.api.errors import request_id
 from memory_server.api.schemas.archives import Imported
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.domain.archive import Contents
+from memory_server.domain.archive_lines import broken_line
+from memory_server.domain.characters import whole
 from memory_server.errors import InvalidRequest, MemoryServerError
 
 logger = logging.getLogger(__name__)
@@ -124,8 +125,7 @@ async def _told(lines: AsyncGenerator[bytes], named: str) -> AsyncGenerator[byte
                 yield line
         except MemoryServerError as error:
             logger.warning("request %s: the export broke off: %s", named, error)
-            told = {"kind": "error", "code": error.code, "error": str(error)}
-            yield f"{json.dumps(told)}\n".encode()
+            yield broken_line(whole(str(error)))
 
 
 async def _pieces(file: IO[bytes]) -> AsyncGenerator[bytes]:
