@@ -156,7 +156,8 @@ class MongoStore(Store):
         )
 
     async def traces(self) -> Traces:
-        return Traces.NONE
+        return Traces.LEFT if await self._search.has_traces() else Traces.NONE
 
     async def remove_traces(self) -> None:
-        """Do nothing: the deployment reuses the space by itself."""
+        """Remove those of this server's index; the deployment reuses its space by itself."""
+        await self._search.remove_traces()

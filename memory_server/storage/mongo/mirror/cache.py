@@ -105,10 +105,14 @@ class Cache:
         keys = [Key(_collection(row["source"]), row["project_id"], row["id"]) for row in rows]
         return keys, str(rows[-1]["rowid"]) if rows else ""
 
-    async def scrub(self) -> None:
-        """Leave nothing in the file of what was taken out."""
-        if self._directory is not None:
-            await self._opened().alone(rewrite)
+    async def has_traces(self) -> bool:
+        """Whether words of what was taken out may still be in the file."""
+        row = await self.read(lambda db: db.execute(SQL["traces"]).fetchone())
+        return self._directory is not None and bool(row["traces"])
+
+    async def remove_traces(self) -> None:
+        """Leave nothing in the file of what was taken out; writes wait meanwhile."""
+        await self._opened().alone(_remove_traces)
 
     def _opened(self) -> Database:
         if self._database is None:
@@ -173,6 +177,11 @@ def _progress(connection: sqlite3.Connection) -> Progress:
     return Progress(**row | {"complete": bool(row["complete"])})
 
 
+def _remove_traces(connection: sqlite3.Connection) -> None:
+    rewrite(connection)
+    connection.execute(SQL["set_traces"], {"traces": False})
+
+
 def _collection(source: str) -> str:
     if source == MemorySource.STM.value:
         return TURNS
@@ -184,8 +193,7 @@ def _refresh(connection: sqlite3.Connection, made: Mapping[Key, Make | None]) ->
     for key, make in made.items():
         entry = None if make is None else _attempted(key, make)
         if entry is None:
-            changed.update(_turn(connection, key))
-            documents.remove(connection, key.project_id, [key.id])
+            changed.update(_remove_document(connection, key))
         else:
             changed.update(_put(connection, entry))
     _link(connection, changed)
@@ -213,10 +221,16 @@ def _put(connection: sqlite3.Connection, entry: Entry) -> Iterable[tuple[str, st
     return [turn]
 
 
-def _turn(connection: sqlite3.Connection, key: Key) -> Iterable[tuple[str, str, int]]:
+def _remove_document(connection: sqlite3.Connection, key: Key) -> Iterable[tuple[str, str, int]]:
     where = {"project_id": key.project_id, "id": key.id}
     row = connection.execute(SQL["turn"], where).fetchone()
-    return [] if row is None else [(key.project_id, row["session_id"], row["position"])]
+    if row is None:
+        return []
+    documents.remove(connection, key.project_id, [key.id])
+    connection.execute(SQL["set_traces"], {"traces": True})
+    if row["position"] is None:
+        return []
+    return [(key.project_id, row["session_id"], row["position"])]
 
 
 def _link(connection: sqlite3.Connection, changed: Iterable[tuple[str, str, int]]) -> None:

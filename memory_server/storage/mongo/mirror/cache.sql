@@ -8,10 +8,17 @@ UPDATE mirror SET
     token = :token, stage = :stage, after = :after, loaded = :loaded, complete = :complete,
     reason = :reason, begun_at = :begun_at;
 
+-- name: traces
+-- Whether words of what was taken out may still be in the file.
+SELECT traces FROM mirror;
+
+-- name: set_traces
+-- Note whether they may.
+UPDATE mirror SET traces = :traces;
+
 -- name: turn
--- Where a turn is, if the document is one.
-SELECT session_id, position FROM documents
-WHERE project_id = :project_id AND id = :id AND position IS NOT NULL;
+-- Where a document is in its session, if it is a turn.
+SELECT session_id, position FROM documents WHERE project_id = :project_id AND id = :id;
 
 -- name: promote
 -- Note that a turn is promoted.

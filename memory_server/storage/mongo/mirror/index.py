@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from memory_server.storage.mongo.mirror.cache import Cache
 from memory_server.storage.mongo.mirror.feed import Feed
 from memory_server.storage.mongo.mirror.refresher import Refresher
 from memory_server.storage.mongo.mirror.source import StoredDocuments, key_of
+
+REWRITTEN_EVERY = timedelta(minutes=15)
 
 
 class MirroredIndex(SearchIndex):
@@ -41,6 +44,7 @@ class MirroredIndex(SearchIndex):
         self._refresher: Refresher | None = None
         self._feed: Feed | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._rewritten_at: datetime | None = None
         database.listen(self._mark)
 
     async def open(self) -> None:
@@ -67,10 +71,22 @@ class MirroredIndex(SearchIndex):
         await self._cache.close()
         self._local.forget()
 
-    async def scrub(self) -> None:
-        """Leave nothing on this machine's disk of what was erased before."""
+    async def has_traces(self) -> bool:
+        """Whether words of what is gone may still be read from this machine's disk."""
         await self._following().settle()
-        await self._cache.scrub()
+        return await self._cache.has_traces()
+
+    async def remove_traces(self) -> None:
+        """Leave nothing of what is gone in the index file; at most every `REWRITTEN_EVERY`.
+
+        The index file cannot tell what was erased from what is deleted all the time, and to write
+        it anew takes about two seconds for 100 MB, in which it falls behind.
+        """
+        now = self._clock.now()
+        is_early = self._rewritten_at is not None and now < self._rewritten_at + REWRITTEN_EVERY
+        if not is_early and await self.has_traces():
+            self._rewritten_at = now
+            await self._cache.remove_traces()
 
     async def text(self, selection: Selection, terms: Sequence[str]) -> Sequence[Hit]:
         await self._following().settle()

@@ -47,6 +47,7 @@ class Refresher:
         self._tokens: deque[tuple[int, bytes]] = deque()
         self._progress = Progress()
         self._total = 0
+        self._read = 0
         self._present: int | None = None
         self._problem: str | None = None
         self._stepping = asyncio.Lock()
@@ -162,6 +163,7 @@ class Refresher:
                 "begun_at": self._progress.begun_at,
                 "percent": self.percent if self.is_loading else 100,
             },
+            "documents_read": self._read,
             "problem": self._problem,
         }
 
@@ -214,6 +216,7 @@ class Refresher:
         if not keys and progress == self._progress:
             return
         found = await self._source.fetch(dict.fromkeys(keys))
+        self._read += len(found)
         made = {key: self._make(key, found.get(key)) for key in keys}
         await self._cache.write(made, progress)
         self._progress = progress
@@ -241,6 +244,7 @@ class Refresher:
         after = self._progress.after
         last = None if after is None else Key(collection, *bson.decode(bytes.fromhex(after))["k"])
         found = await self._source.page(collection, after=last, limit=BATCH)
+        self._read += len(found)
         progress = replace(self._progress, stage=stage + 1, after=None)
         if found:
             *_, key = found

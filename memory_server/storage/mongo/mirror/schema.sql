@@ -3,7 +3,8 @@
 
 -- `token`: the place in the stream of changes up to which all is indexed. While everything is
 -- loaded, `stage` is the number of the collection and `after` the last id of it that is indexed;
--- after the last collection, what is gone is removed. `complete`: all was loaded once.
+-- after the last collection, what is gone is removed. `complete`: all was loaded once. `traces`:
+-- words of what was taken out may still be in the file.
 CREATE TABLE mirror (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     token BLOB,
@@ -12,9 +13,10 @@ CREATE TABLE mirror (
     loaded INTEGER NOT NULL,
     complete INTEGER NOT NULL,
     reason TEXT,
-    begun_at INTEGER
+    begun_at INTEGER,
+    traces INTEGER NOT NULL
 );
-INSERT INTO mirror (id, loaded, complete) VALUES (1, 0, 0);
+INSERT INTO mirror (id, loaded, complete, traces) VALUES (1, 0, 0, 0);
 
 -- Up to which turn each session is promoted.
 CREATE TABLE promoted (

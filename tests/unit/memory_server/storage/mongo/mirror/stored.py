@@ -1,7 +1,7 @@
 """A database that tests hold in their hands: what is stored, and when it is read."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memory_server.domain.turn import Turn
 from memory_server.errors import MemoryServerError
@@ -70,6 +70,13 @@ class Stored(Source):
         if self.failures:
             raise self.failures.pop()
         return found
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let others go on until a condition holds."""
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0)  # noqa: ASYNC110 nothing tells of these conditions
 
 
 def fact(number: int) -> Key:

@@ -16,7 +16,7 @@ from memory_server.storage.mongo.mirror.cache import Cache
 from memory_server.storage.mongo.mirror.marks import Key
 from memory_server.storage.mongo.mirror.refresher import Refresher
 from tests.clock import ManualClock
-from tests.unit.memory_server.storage.mongo.mirror.stored import Stored, fact
+from tests.unit.memory_server.storage.mongo.mirror.stored import Stored, fact, until
 
 NUMBERS = st.integers(0, 4)
 DOINGS = st.lists(
@@ -56,8 +56,7 @@ class Mirror:
 
     async def until_loaded(self) -> None:
         """Return once everything is read and every change of this server's own too."""
-        while self.refresher.is_loading:
-            await asyncio.sleep(0)
+        await until(lambda: not self.refresher.is_loading)
         await self.refresher.settle()
 
 
@@ -90,8 +89,7 @@ def test_it_ends_at_what_is_stored_whatever_was_heard_when(
             mirror.stored.gate.set()
             chance.shuffle(unheard)
             mirror.refresher.mark_others(unheard, {"at": 1})
-            while mirror.refresher.describe()["behind"]["documents"]:
-                await asyncio.sleep(0)
+            await until(lambda: not mirror.refresher.describe()["behind"]["documents"])
             await mirror.until_loaded()
 
             assert await mirror.texts() == mirror.wanted()
@@ -110,14 +108,8 @@ async def _do(
         case "delete":
             mirror.stored.entries.pop(key, None)
             unheard.append(key)
-        case "hear late" if unheard:
-            heard = unheard.pop(chance.randrange(len(unheard)))
-            chance.choice(
-                [
-                    lambda: mirror.refresher.mark_own([heard]),
-                    lambda: mirror.refresher.mark_others([heard], None),
-                ]
-            )()
+        case "hear late":
+            _hear(mirror, unheard, chance)
         case "shut":
             mirror.stored.gate.clear()
         case "open":
@@ -129,13 +121,21 @@ async def _do(
                 await asyncio.sleep(0)
 
 
+def _hear(mirror: Mirror, unheard: list[Key], chance: random.Random) -> None:
+    if unheard:
+        heard = unheard.pop(chance.randrange(len(unheard)))
+        if chance.random() < 0.5:
+            mirror.refresher.mark_own([heard])
+        else:
+            mirror.refresher.mark_others([heard], None)
+
+
 async def test_a_change_during_a_reading_is_read_again() -> None:
     async with mirroring() as mirror:
         mirror.stored.gate.clear()
         mirror.stored.keep(fact(1), "old")
         mirror.refresher.mark_own([fact(1)])
-        while mirror.stored.read == 0:
-            await asyncio.sleep(0)
+        await until(lambda: mirror.stored.read)
 
         mirror.stored.keep(fact(1), "new")
         mirror.refresher.mark_own([fact(1)])
@@ -180,8 +180,7 @@ async def test_an_idle_stream_moves_the_place_on() -> None:
     async with mirroring() as mirror:
         mirror.refresher.mark_others([], {"at": 7})
 
-        while bson.decode(mirror.refresher.progress.token or b"") != {"at": 7}:
-            await asyncio.sleep(0)
+        await until(lambda: mirror.refresher.progress.token == bson.encode({"at": 7}))
 
 
 async def test_a_load_removes_what_is_gone_and_answers_meanwhile() -> None:
@@ -232,8 +231,7 @@ async def test_a_search_is_refused_while_nothing_can_be_read() -> None:
             await mirror.refresher.settle()
         assert mirror.refresher.describe()["problem"] == "no primary"
 
-        while not mirror.clock.sleepers:
-            await asyncio.sleep(0)
+        await until(lambda: mirror.clock.sleepers)
         mirror.clock.advance(1)
         await mirror.refresher.settle()
 
