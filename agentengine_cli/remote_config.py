@@ -108,8 +108,16 @@ class RemoteConfig:
             except TimeoutError as error:
                 raise self._late(request.wait_seconds) from error
             wait = request.wait and not request.dry_run
-            runtime = run(self._ready(request.wait_seconds, status) if wait else self._runtime())
+            runtime = run(self._ready(request.wait_seconds, status) if wait else self.runtime())
         self._show_applied(applied, runtime, dry_run=request.dry_run)
+
+    def reembed(self, request: ApplyRequest) -> Sequence[str]:
+        """Apply the stored configuration, its embedding model too; return what that changes."""
+        with self.context.output.status("Memory: applying"):
+            try:
+                return list(run(self._applied(request))["changes"])
+            except TimeoutError as error:
+                raise self._late(request.wait_seconds) from error
 
     def status(self) -> None:
         """Show how the server is; to those who do not administer it, what everybody may know."""
@@ -141,6 +149,8 @@ class RemoteConfig:
             "search": runtime.get("index"),
             "embedding": providers.get("embedding"),
             "extraction": providers.get("extraction"),
+            "reembedding": runtime.get("reembedding"),
+            "servers": runtime.get("servers"),
             "version": runtime.get("version"),
             "jobs": runtime.get("queue"),
             "config": config
@@ -211,7 +221,7 @@ class RemoteConfig:
         """Return what to raise when an apply did not end in time, with the reason last seen."""
         reasons: Sequence[str] = ()
         with contextlib.suppress(OSError, MemoryServerError):
-            reasons = run(self._runtime()).get("blocked_on") or ()
+            reasons = run(self.runtime()).get("blocked_on") or ()
         seen = "; ".join(reasons) or "the new services are still being prepared"
         return NotReady(
             f"The apply at {self.server.url} did not end within {seconds:g} seconds: {seen}",
@@ -222,7 +232,7 @@ class RemoteConfig:
         """Ask until it is ready; raise `NotReady` with the reason last seen."""
         deadline = self.clock.monotonic() + seconds
         while True:
-            runtime = await self._runtime()
+            runtime = await self.runtime()
             if runtime["state"] == READY:
                 return runtime
             reason = "; ".join(runtime.get("blocked_on") or ()) or runtime["state"]
@@ -272,16 +282,18 @@ class RemoteConfig:
                 dry_run=request.dry_run,
                 force=request.force,
                 local_models=request.local_models,
+                reembed=request.reembed,
                 seconds=request.wait_seconds,
             )
         )
 
-    async def _runtime(self) -> "RuntimeDocument":
+    async def runtime(self) -> "RuntimeDocument":
+        """Return how the server is; raises as `configure` does."""
         return await self._asked(lambda deployment: deployment.runtime())
 
     async def _seen(self) -> Mapping[str, Any]:
         try:
-            return await self._runtime()
+            return await self.runtime()
         except (NotTheOperator, Forbidden):
             async with self.server.client(self.server.administrator) as client:
                 return await readiness(client)

@@ -40,6 +40,7 @@ SETTINGS = (
     "AGENTENGINE_RATE_LIMIT",
     "AGENTENGINE_ALLOWED_ORIGINS",
     "AGENTENGINE_TRUSTED_PROXIES",
+    "AGENTENGINE_WORKERS",
 )
 """What else may be set through a secret or `.env`."""
 MACHINE = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "SystemRoot")

@@ -10,6 +10,7 @@ from agentengine_cli.control.status import ConfigMark, State, Status
 PROJECT = "local"
 KIBI = 1024
 WORK = ("queued", "running", "failed")
+SHORT_DIGEST = 12
 
 
 def status_document(status: Status) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def status_document(status: Status) -> dict[str, Any]:
         "search": body.get("search"),
         "embedding": body.get("embedding"),
         "extraction": body.get("extraction"),
+        "reembedding": body.get("reembedding"),
+        "servers": body.get("servers"),
         "version": body.get("version"),
         "jobs": dict(status.jobs) if status.jobs is not None else None,
         "config": {
@@ -67,10 +70,38 @@ def lines_of_parts(
     for name in ("embedding", "extraction", "store", "search"):
         if text := _told(parts.get(name)):
             yield f"{name}: {text}"
+    if text := told_reembedding(parts.get("reembedding")):
+        yield f"reembedding: {text}"
     if text := _told(worker):
         yield f"worker: {text}"
+    if text := _several(parts.get("servers")):
+        yield f"servers: {text}"
     if jobs:
         yield f"jobs: {_work(jobs, options)}"
+
+
+def told_reembedding(told: object) -> str:
+    """Say how far the way to another embedding model is; nothing where there is none."""
+    if not isinstance(told, dict) or not told:
+        return ""
+    if told.get("state") == "removing":
+        return f"done; {told.get('outdated')} vectors of the former model are being removed"
+    text = f"{told.get('done')} of {told.get('total')} ({told.get('from')} -> {told.get('to')})"
+    problems = [told.get("problem"), told.get("meaning") and f"meaning is {told['meaning']}"]
+    return "; ".join([text, *(str(problem) for problem in problems if problem)])
+
+
+def _several(servers: object) -> str:
+    """Say which servers share the work, where there is more than one."""
+    told = servers if isinstance(servers, list) else []
+    if len(told) < 2:
+        return ""
+    each = (
+        f"{one.get('name')} ({one.get('role')}, {one.get('state')}, config "
+        f"{str(one.get('config_digest'))[:SHORT_DIGEST]})"
+        for one in told
+    )
+    return f"{len(told)} alive: {', '.join(each)}"
 
 
 def seconds_of(moment: str | None) -> str | None:

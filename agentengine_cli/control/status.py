@@ -102,7 +102,7 @@ def observe(state: StateDirectory, *, prober: Prober, clock: Clock) -> Status:
         stored=stored_mark,
         applied=applied,
         body=answer.body,
-        warnings=_overridden(record, delivery),
+        warnings=[*_overridden(record, delivery), *_told(answer.body)],
         **_alive(record, answer, now=clock.now(), waited=waited),
     )
 
@@ -117,6 +117,12 @@ def _overridden(record: ServerRecord, delivery: Delivery | None) -> list[str]:
     named = ", ".join(f"{block}: {provider}" for block, provider in (away or {}).items())
     of = f" ({named})" if named else ""
     return [f"the built-in models stand in for the configured providers{of}, by --local-models"]
+
+
+def _told(body: Mapping[str, Any]) -> list[str]:
+    """Return what the server itself warns of."""
+    warnings = body.get("warnings")
+    return [*map(str, warnings)] if isinstance(warnings, list) else []
 
 
 def _hosted(document: Mapping[str, Any]) -> Mapping[str, str] | None:

@@ -96,6 +96,8 @@ class RuntimeDocument(TypedDict):
     reembedding: Mapping[str, Any]
     projects: Sequence[str]
     queue: Mapping[str, Any]
+    servers: NotRequired[Sequence[Mapping[str, Any]]]
+    """Those at work on the store: `name`, `role`, `state`, `config_digest`, `problem`."""
     warnings: Sequence[str]
 
 

@@ -144,3 +144,25 @@ def test_document_has_every_documented_key() -> None:
         *("embedding", "extraction", "version", "config"),
     }
     assert document["config"]["stored"] == {"digest": "new", "at": "11:00"}
+
+
+def a_server(name: str, **changes: str) -> dict[str, object]:
+    told = {"role": "all", "state": "serving", "config_digest": "0123456789abcdef"}
+    return {"name": name, **told, **changes}
+
+
+def test_several_servers_are_told_with_what_each_runs() -> None:
+    servers = [a_server("one:1"), a_server("two:2", role="worker", state="stopping")]
+    several = replace(READY, body={"servers": servers})
+
+    assert (
+        "servers: 2 alive: one:1 (all, serving, config 0123456789ab), "
+        "two:2 (worker, stopping, config 0123456789ab)"
+    ) in list(status_lines(several))
+    assert status_document(several)["servers"] == servers
+
+
+def test_a_server_that_is_alone_is_not_told_of() -> None:
+    lines = status_lines(replace(READY, body={"servers": [a_server("one:1")]}))
+
+    assert not [line for line in lines if line.startswith("servers")]
