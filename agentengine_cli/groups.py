@@ -15,6 +15,7 @@ from agentengine_cli.commands import (
     memory,
     memory_data,
     project,
+    reembed,
     secret,
     service_account,
     status,
@@ -40,6 +41,7 @@ def build(*, completing: bool = False) -> typer.Typer:
     app.add_typer(dev.app, name="dev")
     app.add_typer(memory.app, name="memory")
     memory_data.register(memory.app)
+    reembed.register(memory.app)
     app.add_typer(secret.app, name="secret")
     invoke.register(app)
     mcp.register(app)

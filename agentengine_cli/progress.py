@@ -26,6 +26,11 @@ class Progress:
         self.more = ""
         """What else there is to say of what was done, in brackets."""
 
+    @property
+    def total(self) -> int:
+        """How many steps there are."""
+        return self._total
+
     def advance(self, steps: int = 1) -> None:
         """Count steps that are done."""
         self.done += steps

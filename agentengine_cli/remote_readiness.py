@@ -19,6 +19,7 @@ async def readiness(client: "MemoryServerClient") -> Mapping[str, Any]:
     """
     ready = await client.ready()
     parts = {"index": "search", "store": "store", "worker": "background", "version": "version"}
+    parts |= {"reembedding": "reembedding"}
     return {
         "state": ready.get("status") or UNKNOWN,
         "blocked_on": ready.get("blocked_on") or (),

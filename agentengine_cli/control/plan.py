@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentengine_cli.control import readiness
 from agentengine_cli.control.status import State, Status
 from agentengine_cli.errors import CliError
 from memory_server import project_config
@@ -39,6 +40,8 @@ class ApplyRequest:
     local_models: bool = False
     port: int | None = None
     dry_run: bool = False
+    reembed: bool = False
+    """Have all vectors made anew if the embedding model is another one."""
     wait_seconds: float = 300.0
     """How long `wait` waits for readiness."""
 
@@ -95,22 +98,61 @@ def _is_forward(running: str, installed: str) -> bool:
         return False
 
 
-def check_embedding_space(
-    old: Mapping[str, Any], new: Mapping[str, Any], *, store_is_empty: bool
-) -> None:
-    """Raise `EmbeddingSpaceChanged` when the new document's vectors would not fit the stored ones.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """The vectors of a store; spaces are named as `bge-small-en-v1.5@384`."""
 
-    Both are `memory:` documents as the server will see them; see `effective`.
-    """
-    change = project_config.needs_reembedding(old, new)
-    if change is None or store_is_empty:
+    space: str
+    """Of those that answer."""
+    target: str | None = None
+    """Of those that are being made, if any are."""
+    count: int | None = None
+    """None: nobody knows how many there are."""
+
+
+def vectors_told(body: Mapping[str, Any], space: str) -> Vectors:
+    """Return what a readiness document says of the vectors; `space` is the configured one."""
+    told = readiness.reembedding(body)
+    return Vectors(
+        space=str(told.get("from") or space),
+        target=told.get("to") if told.get("state") == "running" else None,
+        count=readiness.vectors(body),
+    )
+
+
+def check_embedding_space(vectors: Vectors, wanted: str) -> None:
+    """Raise `EmbeddingSpaceChanged` when vectors of the wanted space would not fit the stored."""
+    if vectors.count == 0 or wanted in {vectors.space, vectors.target}:
         return
     raise EmbeddingSpaceChanged(
-        f"Nothing was changed: the embedding model would change, {change}, and vectors of "
-        "different models cannot be compared",
-        hint="Keep the model the store was built with, or start over with an empty store: "
-        "agentengine dev clean (this deletes every memory)",
+        f"Nothing was changed: the embedding model would change, {vectors.space} -> {wanted}, and "
+        "vectors of different models cannot be compared",
+        hint="Have the vectors made anew while the present ones answer: agentengine memory "
+        "reembed; or keep the model the store was built with",
     )
+
+
+def space_changes(vectors: Vectors, wanted: str) -> Sequence[str]:
+    """Return what becomes of the vectors of a store if a model of the wanted space is to answer."""
+    if vectors.count == 0:
+        return ()
+    conditions = (
+        (
+            vectors.target is not None and wanted != vectors.target,
+            f"the re-embedding to {vectors.target} is given up",
+        ),
+        (
+            wanted not in {vectors.space, vectors.target},
+            f"{'all' if vectors.count is None else vectors.count} vectors are made anew in the "
+            f"background: {vectors.space} -> {wanted}",
+        ),
+    )
+    return tuple(change for holds, change in conditions if holds)
+
+
+def space_of(document: Mapping[str, Any], *, local_models: bool) -> str:
+    """Return the embedding space of a `memory:` document, as the server will see it."""
+    return project_config.embedding_of(effective(document, local_models=local_models)).space
 
 
 def effective(document: Mapping[str, Any], *, local_models: bool) -> dict[str, Any]:

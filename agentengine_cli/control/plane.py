@@ -15,6 +15,7 @@ from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
 from agentengine_cli.control.plan import ApplyRequest, Wanted
 from agentengine_cli.control.readiness import Prober, probe
+from agentengine_cli.control.reembedding import Leader, lead
 from agentengine_cli.control.rollout import LOG_HINT, Rollout, StartFailed, ending
 from agentengine_cli.control.secrets import SecretStore
 from agentengine_cli.control.server import COMMAND, Outcome, Report, Server, describe
@@ -65,6 +66,7 @@ class ControlPlane:
     command: Sequence[str] = COMMAND
     clock: Clock = field(default_factory=SystemClock)
     prober: Prober = probe
+    leader: Leader = lead
     shell: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
 
     @property
@@ -221,15 +223,17 @@ class ControlPlane:
         before, previous = self.status(), self.state.delivery()
         delivery = self._delivery(previous, request)
         sources = self._checked_sources(delivery)
-        self._check_space(delivery, before)
+        changes = self._space_changes(delivery, before, request)
         notes = self._check_version(request, before)
         port = request.port or dev_settings(self.stack).memory_port
         self._check_port(port)
         reasons = plan.reasons_to_start(before, self._wanted(delivery, sources, port), request)
         if request.dry_run:
-            return Applied(status=before, reasons=reasons, notes=notes)
+            return Applied(status=before, reasons=[*reasons, *changes], notes=notes)
         if not reasons:
-            return Applied(status=self._awaited(before, request, report), reasons=(), notes=notes)
+            status = self._awaited(before, request, report)
+            led = self._lead(status, delivery, request, report)
+            return Applied(status=self.status() if led else status, reasons=led, notes=notes)
         rollout = Rollout(
             server=self._server,
             before=before,
@@ -243,7 +247,24 @@ class ControlPlane:
             seconds=request.wait_seconds if request.wait else GLANCE_SECONDS,
         )
         status = self._ready(outcome, request.wait_seconds) if request.wait else self.status()
-        return Applied(status=status, reasons=reasons, notes=notes)
+        led = self._lead(status, delivery, request, report)
+        status = self.status() if led else status
+        return Applied(status=status, reasons=[*reasons, *led], notes=notes)
+
+    def _lead(
+        self, status: Status, delivery: Delivery, request: ApplyRequest, report: Report
+    ) -> Sequence[str]:
+        """Have the server make the vectors of the delivered model; return what that changed.
+
+        An apply only gives up what is being made of another model.
+        """
+        target = plan.vectors_told(status.body, "").target
+        wanted = plan.space_of(delivery.document, local_models=delivery.local_models)
+        if status.record is None or (not request.reembed and target in {None, wanted}):
+            return ()
+        report("looking to the vectors")
+        token = self.state.owner_token.read_text(encoding="utf-8").strip()
+        return self.leader(status.record, token)
 
     def _delivery(self, previous: Delivery | None, request: ApplyRequest) -> Delivery:
         """Return the stored configuration as it is to be delivered, or as it was already."""
@@ -308,21 +329,30 @@ class ControlPlane:
         self._server.agent(sources)  # an agent.yaml that is not valid stops nothing that runs
         return sources
 
-    def _check_space(self, delivery: Delivery, before: Status) -> None:
+    def _space_changes(
+        self, delivery: Delivery, before: Status, request: ApplyRequest
+    ) -> Sequence[str]:
+        """Return what becomes of the vectors; raise if that was not asked for."""
         previous = self.state.delivery()
-        if previous is not None:
-            plan.check_embedding_space(
-                plan.effective(previous.document, local_models=previous.local_models),
-                plan.effective(delivery.document, local_models=delivery.local_models),
-                store_is_empty=self._store_is_empty(before),
-            )
+        if previous is None:
+            return ()
+        vectors = self._vectors(previous, before)
+        wanted = plan.space_of(delivery.document, local_models=delivery.local_models)
+        if not request.reembed:
+            plan.check_embedding_space(vectors, wanted)
+        return plan.space_changes(vectors, wanted)
 
-    def _store_is_empty(self, before: Status) -> bool:
+    def _vectors(self, previous: Delivery, before: Status) -> plan.Vectors:
+        space = plan.space_of(previous.document, local_models=previous.local_models)
         if self.key_sources().find("MONGODB_URI") is None and not any(self.state.data.iterdir()):
-            return True
-        running = readiness.vectors(before.body)
-        stopped = before.record.vectors if before.record and not before.state.is_running else None
-        return 0 in {running, stopped}
+            return plan.Vectors(space=space, count=0)
+        if before.body or before.record is None or before.state.is_running:
+            return plan.vectors_told(before.body, space)
+        stopped = {
+            "search": {"vectors": before.record.vectors},
+            "reembedding": before.record.reembedding,
+        }
+        return plan.vectors_told(stopped, space)
 
     def _check_version(self, request: ApplyRequest, before: Status) -> Sequence[str]:
         if not request.upgrade:

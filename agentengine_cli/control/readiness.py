@@ -96,6 +96,12 @@ def vectors(body: Mapping[str, Any]) -> int | None:
     return count if isinstance(count, int) else None
 
 
+def reembedding(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a readiness document says of vectors of another model; empty: nothing."""
+    told = body.get("reembedding")
+    return told if isinstance(told, dict) else {}
+
+
 def queue_counts(record: ServerRecord, token: str) -> Mapping[str, int] | None:
     """Return how many jobs are queued, running and failed, if the server says so."""
     connection = HTTPConnection(HOST, record.port, timeout=TIMEOUT_SECONDS)

@@ -86,6 +86,8 @@ def told_reembedding(told: object) -> str:
         return ""
     if told.get("state") == "removing":
         return f"done; {told.get('outdated')} vectors of the former model are being removed"
+    if told.get("state") == "needed":
+        return f"needed ({told.get('from')} -> {told.get('to')}); {told.get('problem')}"
     text = f"{told.get('done')} of {told.get('total')} ({told.get('from')} -> {told.get('to')})"
     problems = [told.get("problem"), told.get("meaning") and f"meaning is {told['meaning']}"]
     return "; ".join([text, *(str(problem) for problem in problems if problem)])

@@ -12,7 +12,7 @@ from agentengine_cli.control import addresses, agent, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_launched
-from agentengine_cli.control.readiness import Answer, Prober, Voice, vectors
+from agentengine_cli.control.readiness import Answer, Prober, Voice, reembedding, vectors
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
 from memory_server import project_config
@@ -140,8 +140,13 @@ class Server:
         if not process.is_running:
             return False
         # First written down, so that an interrupted stop does not look like a crash.
-        held = vectors(self.prober(record).body)
-        stopping = replace(record, stopped_at=self.clock.now().isoformat(), vectors=held)
+        body = self.prober(record).body
+        stopping = replace(
+            record,
+            stopped_at=self.clock.now().isoformat(),
+            vectors=vectors(body),
+            reembedding=reembedding(body),
+        )
         self.state.record_server(stopping)
         self._end(process)
         return True

@@ -83,6 +83,8 @@ class ServerRecord:
     crashed: bool = False
     vectors: int | None = None
     """How many vectors the store held when it was stopped, if that is known."""
+    reembedding: Mapping[str, Any] | None = None
+    """What it told of vectors of another model when it was stopped."""
     has_agent: bool = False
     """Whether it was told of an agent of the user's own."""
     log_offset: int = 0

@@ -1,6 +1,7 @@
 """What Prometheus may scrape."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -46,6 +47,12 @@ class Metrics:
             "Configurations that the servers alive run: more than one while they are rolled.",
             registry=self._registry,
         )
+        self._reembedding = Gauge(
+            "memory_server_reembedding_texts",
+            "Texts of a re-embedding under way: those done, and all of them.",
+            ("what",),
+            registry=self._registry,
+        )
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
@@ -62,6 +69,13 @@ class Metrics:
         for role in ServerRole:
             self._servers.labels(role.value).set(sum(one.role is role for one in servers))
         self._configurations.set(len({one.config_digest for one in servers}))
+
+    def set_reembedding(self, report: Mapping[str, Any]) -> None:
+        """Set how far a re-embedding is; nothing is shown while there is none."""
+        self._reembedding.clear()
+        for what in ("done", "total"):
+            if what in report:
+                self._reembedding.labels(what).set(report[what])
 
     def text(self) -> bytes:
         """Return everything in Prometheus' text format."""

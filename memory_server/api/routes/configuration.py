@@ -56,6 +56,17 @@ async def apply(
     return AppliedDocument.of(await deployment.apply((body or ApplyBody()).request()))
 
 
+@router.post("/reembedding", responses=_FAILED)
+async def reembed(owner: Owner, deployment: DeploymentOfApp) -> AppliedDocument:
+    """Have all vectors made anew if they are not of the configured embedding model.
+
+    The work goes on in the background, and the former vectors answer until it ends; readiness
+    tells how far it is. If the configured model answers already, what is being made of another
+    one is given up.
+    """
+    return AppliedDocument.of(await deployment.reembed())
+
+
 @router.get("/runtime")
 async def read_runtime(
     owner: Owner, services: ServicesOfApp, deployment: DeploymentOfApp

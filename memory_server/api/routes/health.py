@@ -59,6 +59,7 @@ async def ready(
         embedding=dict(look.embedding),
         extraction=dict(look.extraction),
         background=dict(look.background),
+        reembedding=dict(look.reembedding),
         agent=asdict(services.invocation.agent),
         servers=[ServerDocument.of(server) for server in services.presence.alive],
         warnings=list(services.presence.warnings),
@@ -71,5 +72,6 @@ async def scrape(request: Request, services: ServicesOfApp) -> Response:
     """Return counters for Prometheus."""
     gathered: metrics.Metrics = request.app.state.metrics
     gathered.set_jobs(await services.administration.counts())
+    gathered.set_reembedding(await services.reembedding.report())
     gathered.set_servers(services.presence.alive)
     return Response(gathered.text(), media_type=metrics.CONTENT_TYPE)

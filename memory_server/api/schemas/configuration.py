@@ -41,9 +41,17 @@ class ApplyBody(Body):
     local_models: Flag = False
     """Let the built-in models stand in for the configured providers."""
 
+    reembed: Flag = False
+    """Have all vectors made anew, in the background, if the embedding model is another one."""
+
     def request(self) -> ApplyRequest:
         """Return what is asked for."""
-        return ApplyRequest(dry_run=self.dry_run, force=self.force, local_models=self.local_models)
+        return ApplyRequest(
+            dry_run=self.dry_run,
+            force=self.force,
+            local_models=self.local_models,
+            reembed=self.reembed,
+        )
 
 
 class StoredDocument(Answer):
@@ -224,6 +232,8 @@ class RuntimeDocument(Answer):
     store: dict[str, Any]
     worker: dict[str, Any]
     """The background work: `state` and `problem`."""
+    reembedding: dict[str, Any]
+    """As readiness tells it."""
     projects: list[str]
     queue: CountsDocument
     """Jobs by state, of the whole server."""
@@ -259,6 +269,7 @@ class RuntimeDocument(Answer):
             index=dict(look.search),
             store=dict(look.store),
             worker=dict(look.background),
+            reembedding=dict(look.reembedding),
             projects=projects,
             queue=CountsDocument.of(counts),
             servers=[ServerDocument.of(server) for server in presence.alive],

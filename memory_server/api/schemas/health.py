@@ -43,6 +43,10 @@ class ReadinessDocument(Answer):
     background: dict[str, Any]
     """`state` is `starting`, `running`, `elsewhere` (with the role `api`) or `stopped`; `problem`
     says why it stopped."""
+    reembedding: dict[str, Any]
+    """Empty where all vectors are of the configured model. Else `state` is `running`, `needed` or
+    `removing` (those of the former model); `from`, `to`, `done` and `total` say how far it is,
+    `problem` what it waits for, and `meaning` why searches go by words alone until it ends."""
     agent: dict[str, Any]
     """`name`, and `status`: `starting`, `ready` or `failed`; `problem` says why. Memory is ready
     whatever the agent is."""

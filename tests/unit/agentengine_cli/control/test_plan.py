@@ -7,11 +7,13 @@ from agentengine_cli.control.plan import (
     ApplyRequest,
     EmbeddingSpaceChanged,
     UpgradeRefused,
+    Vectors,
     Wanted,
     check_embedding_space,
     check_upgrade,
-    effective,
     reasons_to_start,
+    space_changes,
+    space_of,
 )
 from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.control.status import State, Status
@@ -86,17 +88,45 @@ def test_upgrade_that_is_forward_is_let_through(running: str | None, installed: 
     check_upgrade(running, installed, force=False)
 
 
-def test_changed_dimension_is_refused_naming_old_and_new() -> None:
-    old, new = {"voyage": {"dimension": 1024}}, {"voyage": {"dimension": 512}}
+def test_changed_dimension_is_refused_naming_old_new_and_the_way() -> None:
+    with pytest.raises(EmbeddingSpaceChanged, match="a@1024 -> a@512") as refused:
+        check_embedding_space(Vectors(space="a@1024", count=7), "a@512")
 
-    with pytest.raises(EmbeddingSpaceChanged, match=r"@1024 -> .*@512"):
-        check_embedding_space(old, new, store_is_empty=False)
+    assert "agentengine memory reembed" in (refused.value.hint or "")
 
-    check_embedding_space(old, new, store_is_empty=True)
+
+def test_a_store_nobody_can_ask_counts_as_holding_vectors() -> None:
+    with pytest.raises(EmbeddingSpaceChanged):
+        check_embedding_space(Vectors(space="a@1024"), "a@512")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "wanted"),
+    [
+        (Vectors(space="a@1024", count=0), "a@512"),
+        (Vectors(space="a@1024", count=7), "a@1024"),
+        (Vectors(space="a@1024", target="a@512", count=7), "a@512"),
+        (Vectors(space="a@1024", target="a@512", count=7), "a@1024"),
+    ],
+    ids=["nothing stored", "the same", "the one being made", "back to the one that answers"],
+)
+def test_a_space_that_fits_is_let_through(vectors: Vectors, wanted: str) -> None:
+    check_embedding_space(vectors, wanted)
+
+
+def test_a_reembedding_says_what_becomes_of_which_vectors() -> None:
+    vectors = Vectors(space="a@1024", target="b@8", count=7)
+
+    given_up, made = space_changes(vectors, "a@512")
+
+    assert "b@8 is given up" in given_up
+    assert "7 vectors are made anew in the background: a@1024 -> a@512" in made
+    assert space_changes(vectors, "b@8") == ()
+    assert space_changes(Vectors(space="a@1024", count=0), "b@8") == ()
 
 
 def test_local_models_are_another_space_than_the_configured_ones() -> None:
     hosted: dict[str, Any] = {"voyage": {"dimension": 1024}}
 
-    with pytest.raises(EmbeddingSpaceChanged):
-        check_embedding_space(hosted, effective(hosted, local_models=True), store_is_empty=False)
+    assert space_of(hosted, local_models=False) == "voyage-4-large@1024"
+    assert space_of(hosted, local_models=True) == "bge-small-en-v1.5@384"
