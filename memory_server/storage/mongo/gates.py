@@ -81,7 +81,7 @@ async def _set_all(database: MongoDatabase, session: Session, project_id: str, u
 
 
 def _refuse_late(gate: Document | None, created_at: datetime) -> None:
-    if gate is not None and to_micros(created_at) < gate.get("until", 0):
+    if gate is not None and to_micros(created_at) < gate.get("until", -FOREVER):
         raise ProjectNotFound("the project was removed meanwhile; nothing was stored")
 
 
