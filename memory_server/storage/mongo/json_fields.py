@@ -18,19 +18,11 @@ _WHOLE = range(-(2**63), 2**63)
 
 
 def json_field(name: str, value: Any) -> Document:
-    """Return the fields that hold a value; raises `InvalidRequest` for what JSON cannot carry.
-
-    Where it replaces another value, what is not among these fields of `json_names` is to go.
-    """
+    """Return the fields that hold a value; raises `InvalidRequest` for what JSON cannot carry."""
     text = encode(value)
     plain = json.loads(text)
     native = _native(plain)
     return {name: native} if native == plain else {name: native, name + _AS_TEXT: text}
-
-
-def json_names(name: str) -> tuple[str, str]:
-    """Return the names of all fields that may hold a value."""
-    return name, name + _AS_TEXT
 
 
 def json_change(name: str, value: Any) -> Document:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
 from typing import Any
@@ -15,11 +15,13 @@ from memory_server.domain.memory import Memory, MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
-from memory_server.ports.memories import Memories, MemoryOperation, MemoryQuery
+from memory_server.ports.memories import Erase, Memories, MemoryOperation, MemoryQuery
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import filter_query
+from memory_server.storage.mongo.job_changes import done, settle
+from memory_server.storage.mongo.locks import Locks
 from memory_server.storage.mongo.memory_changes import Changes
 from memory_server.storage.mongo.memory_documents import UNREAD, in_all_collections, memory_of
 
@@ -41,6 +43,7 @@ class MongoMemories(Memories):
     def __init__(self, database: MongoDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        self._locks = Locks()
 
     async def get(self, scope: Scope, memory_id: str) -> Memory:
         found = await self.get_many(scope, [memory_id])
@@ -105,10 +108,16 @@ class MongoMemories(Memories):
     ) -> None:
         changes = Changes(project_id, operations, space)
 
+        settled = None if settling is None else done(settling.result, self._clock.now())
+
         async def apply(session: Session) -> Mapping[str, list[Document]]:
+            if settling is not None and settled is not None:
+                await settle(self._database, session, settling, settled)
             return await changes.apply(self._database, session)
 
-        for name, ids in (await self._database.transact(apply)).items():
+        async with self._locks.hold(_owners(project_id, operations)):
+            changed = await self._database.transact(apply)
+        for name, ids in changed.items():
             self._database.announce(name, ids)
 
     async def _in_all(self, pipeline: Sequence[Document]) -> list[Document]:
@@ -125,6 +134,13 @@ class MongoMemories(Memories):
         group = {"$group": {"_id": name, "memories": {"$sum": 1}}}
         found = await self._database[MEMORIES[kind]].aggregate([{"$match": match}, group])
         return Counter({one["_id"]: one["memories"] async for one in found})
+
+
+def _owners(project_id: str, operations: Sequence[MemoryOperation]) -> Iterator[tuple[str, str]]:
+    """Yield whose memories change; transactions that add to the same ones are in conflict."""
+    for operation in operations:
+        if not isinstance(operation, Erase):
+            yield project_id, operation.memory.user_id or ""
 
 
 def _within(scope: Scope) -> Document:

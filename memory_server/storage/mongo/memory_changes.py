@@ -24,7 +24,6 @@ from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity, packed, space_key
 from memory_server.storage.mongo.memory_documents import (
-    JSON,
     collection_of,
     former_document,
     in_all_collections,
@@ -254,7 +253,7 @@ def _update(replace: Replace, vectors: Vectors) -> Document:
         values["vectors"] = {}
     if replace.vector is not None or replace.drop_vector:
         values["has_embedding"] = replace.vector is not None
-    return {"$set": values, "$unset": {name: "" for name in JSON if name not in values}}
+    return {"$set": values}
 
 
 @contextmanager
