@@ -6,6 +6,9 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
+    ATTEMPTS,
+    DEPLOYMENT,
+    EXECUTIONS,
     GATES,
     JOB_OWNERS,
     JOBS,
@@ -13,6 +16,7 @@ from memory_server.storage.mongo.collections import (
     MEMBERS,
     MEMORIES,
     PROJECTS,
+    SERVERS,
     SESSIONS,
     SNAPSHOTS,
     TURNS,
@@ -136,6 +140,14 @@ OF_SNAPSHOTS: Sequence[IndexModel] = [
 ]
 
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
+    EXECUTIONS: [
+        IndexModel([("status", ASCENDING), ("started_at", ASCENDING)], name="running"),
+        IndexModel([("ended_at", ASCENDING)], name="ended"),
+        IndexModel([("project_id", ASCENDING), ("user_id", ASCENDING)], name="of_user"),
+    ],
+    ATTEMPTS: [IndexModel([("last_at", ASCENDING)], name="last")],
+    SERVERS: [],
+    DEPLOYMENT: [],
     JOBS: OF_JOBS,
     JOB_OWNERS: OF_JOB_OWNERS,
     SNAPSHOTS: OF_SNAPSHOTS,

@@ -7,7 +7,7 @@ from memory_server.application import Application
 from memory_server.domain.job import JobState
 from memory_server.ports.memories import Add
 from memory_server.services.embedding import LateEmbedding
-from memory_server.worker.duties import duties
+from memory_server.worker.duties import duties_of_workers
 from memory_server.worker.schedule import Duty
 from tests.clock import ManualClock
 from tests.factories import a_memory
@@ -213,12 +213,12 @@ def late_embedding(application: Application, clock: ManualClock) -> Duty:
         clock=clock,
         ids=application.ids,
     )
-    every = duties(
+    every = duties_of_workers(
         store=application.store,
         projects=application.projects,
         promotion=application.promotion,
         late=late,
-        readiness=application.readiness,
+        reembedding=application.reembedding,
         runner=application.runner,
         clock=clock,
         snapshot=application.settings.memory.snapshot,
