@@ -31,8 +31,12 @@ async def enqueue(
     arrivals: Arrivals,
     *,
     snapshot_id: str | None = None,
+    entered_at: datetime | None = None,
 ) -> int:
-    """Queue the jobs that are new, as part of a snapshot if one is named; return how many."""
+    """Queue the jobs that are new, as part of a snapshot if one is named; return how many.
+
+    `entered_at` is when they come into the project, if that is not when they were made.
+    """
     new = [
         job_document(job, snapshot_id=snapshot_id, arrived=arrivals.next())
         for job in await _unknown(database, session, jobs)
@@ -43,7 +47,9 @@ async def enqueue(
     for document in new:
         by_owner[JobOwner.of(document)].append(document)
     for owner, documents in by_owner.items():  # newcomers in the order of their first jobs
-        await _add(OwnerChanges(database, session, owner), database, session, documents)
+        changes = OwnerChanges(database, session, owner)
+        await changes.enter(entered_at or _first_made(documents))
+        await _add(changes, database, session, documents)
     return len(new)
 
 
@@ -117,11 +123,14 @@ async def _unknown(database: MongoDatabase, session: Session, jobs: Sequence[Job
     return [job for job in jobs if first.get((job.project_id, job.key)) is job]
 
 
+def _first_made(documents: Sequence[Mapping[str, Any]]) -> datetime:
+    return min(from_micros(one["created_at"]) for one in documents)
+
+
 async def _add(
     owner: OwnerChanges, database: MongoDatabase, session: Session, documents: list[Document]
 ) -> None:
-    """Store new jobs of one owner."""
-    await owner.enter(min(from_micros(one["created_at"]) for one in documents))
+    """Store new jobs of one owner who was let in."""
     try:
         await database[JOBS].insert_many(documents, session=session)
     except BulkWriteError as error:

@@ -79,21 +79,24 @@ class OwnerChanges:
         except DuplicateKeyError as error:  # another server let the owner in just now
             raise overtaken(error) from error
 
-    async def follow(
-        self, jobs: Sequence[Document], *, unfinished: int = 0, served: bool = False
-    ) -> None:
+    async def follow(self, jobs: Sequence[Document], *, unfinished: int) -> None:
         """Bring the heads of queues and the owner up to date after a change of these jobs.
 
-        `unfinished` is by how many the unfinished ones became more; `served`: one was handed out.
+        `unfinished` is by how many the unfinished ones became more.
         """
         for job in jobs:
             if is_by_itself(job):
                 await self._set_available(job, free_at(job) if is_unfinished(job) else None)
         for queue in sorted({job["queue"] for job in jobs if not is_by_itself(job)}):
             await self._choose_head(queue)
-        kinds = {job["kind"] for job in jobs}
-        claim = 1 + max(0, await self._last_claim({})) if served else None
-        await self._note(kinds, unfinished=unfinished, claim=claim)
+        await self._note(
+            {job["kind"] for job in jobs}, {"unfinished": {"$add": ["$unfinished", unfinished]}}
+        )
+
+    async def serve(self, job: Document) -> None:
+        """Note that one of the owner's jobs was handed out; it stays the head of its queue."""
+        last = await self._last_claim({})
+        await self._note({job["kind"]}, {"last_claim": 1 + max(0, last)})
 
     async def first_available(self, kinds: Sequence[JobKind], now: int) -> Document | None:
         """Return the job that could be had longest; if there is none, note that it is so."""
@@ -107,25 +110,21 @@ class OwnerChanges:
             session=self._session,
         )
         if found is None:
-            await self._note({kind.value for kind in kinds})
+            await self._note({kind.value for kind in kinds}, {})
         return found
 
-    async def _note(
-        self, kinds: Iterable[str], *, unfinished: int = 0, claim: int | None = None
-    ) -> None:
+    async def _note(self, kinds: Iterable[str], changes: Mapping[str, Any]) -> None:
         """Write down when jobs of these kinds can be had, and what else has changed."""
-        which, owners = self._owner.which, self._database[JOB_OWNERS]
-        owner = await owners.find_one(which, {"due": 1}, session=self._session) or {}
-        due = owner.get("due", {}) | {kind: await self._due(kind) for kind in kinds}
-        due = {kind: moment for kind, moment in due.items() if moment is not None}
-        change: Document = {"$set": {"due": due}, "$inc": {"unfinished": unfinished, "changes": 1}}
-        if due:
-            change["$set"]["due_at"] = min(due.values())
-        else:
-            change["$unset"] = {"due_at": ""}
-        if claim is not None:
-            change["$set"]["last_claim"] = claim
-        await owners.update_one(which, change, session=self._session)
+        due = {f"due.{kind}": await self._due(kind) for kind in kinds}
+        first: Document = {"$min": [f"$due.{kind.value}" for kind in JobKind]}
+        await self._database[JOB_OWNERS].update_one(
+            self._owner.which,
+            [
+                {"$set": {**due, **changes, "changes": {"$add": ["$changes", 1]}}},
+                {"$set": {"due_at": {"$ifNull": [first, "$$REMOVE"]}}},
+            ],
+            session=self._session,
+        )
 
     async def _choose_head(self, queue: str) -> None:
         """Give `available_at` to the oldest unfinished job of a queue, and to no other."""
@@ -182,6 +181,7 @@ class OwnerChanges:
             **self._owner.which,
             **self._owner.jobs,
             "unfinished": 0,
+            "changes": 0,
             "due": {},
             "last_claim": 1 + (before or _NEVER_SERVED),
         }

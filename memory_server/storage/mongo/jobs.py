@@ -20,7 +20,7 @@ from memory_server.storage.mongo.job_changes import again, done, enqueue, failed
 from memory_server.storage.mongo.job_documents import job_of
 from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges, next_owner
 from memory_server.storage.mongo.json_fields import json_change
-from memory_server.storage.mongo.locks import Locks
+from memory_server.storage.mongo.locks import Key, Locks
 
 WORKER_DIED = "WORKER_DIED"
 """The code of a job that was given up because none of its workers settled it."""
@@ -44,11 +44,11 @@ class MongoJobs(Jobs):
         self._locks = Locks()
 
     async def enqueue(self, jobs: Sequence[Job]) -> int:
-        owners = [(job.project_id, job_owner(job.user_id)) for job in jobs]
-        async with self._locks.hold(owners):
-            return await self._database.transact(
-                lambda session: enqueue(self._database, session, jobs, self._arrivals)
-            )
+        # One transaction for each owner: who is tried again finds by the keys what is queued.
+        by_owner: dict[Key, list[Job]] = {}
+        for job in jobs:
+            by_owner.setdefault((job.project_id, job_owner(job.user_id)), []).append(job)
+        return sum([await self._enqueue(owner, of_owner) for owner, of_owner in by_owner.items()])
 
     async def claim(
         self,
@@ -145,6 +145,12 @@ class MongoJobs(Jobs):
             )
         return None if first is None else from_micros(first["available_at"])
 
+    async def _enqueue(self, owner: Key, jobs: Sequence[Job]) -> int:
+        async with self._locks.hold([owner]):
+            return await self._database.transact(
+                lambda session: enqueue(self._database, session, jobs, self._arrivals)
+            )
+
     async def _settle(self, job: Job, change: Mapping[str, Any]) -> None:
         async with self._locks.hold([(job.project_id, job_owner(job.user_id))]):
             await self._database.transact(
@@ -178,7 +184,9 @@ class MongoJobs(Jobs):
             found = await changes.first_available(kinds, now)
             if found is None:
                 continue
-            hold = {**lease, "state": JobState.RUNNING.value, "lost": _lost(found)}
+            # What else of its queue may run has no lease beyond the moment at which this is free.
+            free = max(lease["lease_until"], found["available_at"])
+            hold = {**lease, **_running(found), "available_at": free}
             claimed = await self._database[JOBS].find_one_and_update(
                 {"_id": found["_id"]},
                 {"$set": hold, "$inc": {"attempts": 1}},
@@ -186,7 +194,7 @@ class MongoJobs(Jobs):
                 session=session,
             )
             if claimed is not None:
-                await changes.follow([claimed], served=True)
+                await changes.serve(claimed)
                 return job_of(claimed)
         return None
 
@@ -220,6 +228,7 @@ def _owner(document: Document) -> str:
     return str(document["owner"])
 
 
-def _lost(document: Mapping[str, Any]) -> int:
-    """Return how many leases in a row have expired, once a job is handed out again."""
-    return int(document["lost"]) + 1 if document["state"] == JobState.RUNNING else 0
+def _running(document: Mapping[str, Any]) -> Document:
+    """Return the state of a job that is handed out, and how many of its leases expired in a row."""
+    lost = int(document["lost"]) + 1 if document["state"] == JobState.RUNNING else 0
+    return {"state": JobState.RUNNING.value, "lost": lost}

@@ -80,7 +80,7 @@ class MongoSnapshots(Snapshots):
             )
         if found is None:
             raise SnapshotNotFound(f"no snapshot {snapshot_id!r} in this project")
-        return _snapshot_of(found)
+        return snapshot_of(found)
 
     async def delete_promoted_turns(self, *, limit: int) -> int:
         gone = 0
@@ -111,7 +111,7 @@ class MongoSnapshots(Snapshots):
         of_session = {"project_id": snapshot.project_id, "session_id": snapshot.session_id}
         await self._check_next(session, snapshot, of_session)
         await gates.check(self._database, session, snapshot.project_id, snapshot.created_at)
-        await self._database[SNAPSHOTS].insert_one(_document(snapshot), session=session)
+        await self._database[SNAPSHOTS].insert_one(snapshot_document(snapshot), session=session)
         run = {**of_session, "turn_seq": {"$gte": snapshot.first_seq, "$lte": snapshot.last_seq}}
         turns = self._database[TURNS]
         await turns.update_many(run, {"$set": {"snapshot_id": snapshot.id}}, session=session)
@@ -242,7 +242,8 @@ def _of(snapshot: Mapping[str, Any]) -> Document:
     return {"project_id": snapshot["project_id"], "snapshot_id": snapshot["id"]}
 
 
-def _document(snapshot: Snapshot) -> Document:
+def snapshot_document(snapshot: Snapshot) -> Document:
+    """Return a new snapshot's document."""
     return {
         "_id": identity(snapshot.project_id, snapshot.id),
         "id": snapshot.id,
@@ -258,7 +259,8 @@ def _document(snapshot: Snapshot) -> Document:
     }
 
 
-def _snapshot_of(document: Mapping[str, Any]) -> Snapshot:
+def snapshot_of(document: Mapping[str, Any]) -> Snapshot:
+    """Return a snapshot."""
     return Snapshot(
         id=document["id"],
         project_id=document["project_id"],

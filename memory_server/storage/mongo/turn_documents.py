@@ -1,10 +1,16 @@
-"""Turns as documents."""
+"""Turns as documents.
+
+`text`, `fields` and `moments` are made of the rest: what searches match and what filters compare.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 from memory_server.domain.turn import NewTurn, Role, Turn
+from memory_server.domain.words import index_text, turn_text
+from memory_server.search.atlas.documents import MOMENTS, moments
+from memory_server.search.local.entries import turn_fields
 from memory_server.search.local.moments import (
     from_micros,
     moment_of_text,
@@ -12,10 +18,14 @@ from memory_server.search.local.moments import (
     to_micros,
 )
 from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.filters import comparable
 from memory_server.storage.mongo.json_fields import json_field, json_of
 
 _TEXTS = ("tool_call_id", "tool_name", "is_error", "model_name", "stop_reason")
 _JSON = ("tool_calls", "tokens", "metadata")
+
+UNREAD = {"vectors": 0, "fields": 0, "text": 0, MOMENTS: 0}
+"""The projection of those who read turns: what `turn_of` does not need."""
 
 
 def turn_document(turn: NewTurn) -> Document:
@@ -32,6 +42,9 @@ def turn_document(turn: NewTurn) -> Document:
         "created_at": to_micros(turn.created_at),
         "event_time": moment_text(turn.event_time),
         **{name: getattr(turn, name) for name in _TEXTS},
+        "text": index_text(turn_text(turn)),
+        "fields": comparable(turn_fields(turn)),
+        MOMENTS: moments(turn.metadata),
         "has_embedding": False,
     }
     for name in _JSON:

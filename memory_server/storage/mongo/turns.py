@@ -1,6 +1,7 @@
 """Short-term memory in MongoDB."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from pymongo import ASCENDING, DESCENDING
@@ -18,9 +19,9 @@ from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity, packed, space_key
 from memory_server.storage.mongo.failures import overtaken
 from memory_server.storage.mongo.locks import Locks
-from memory_server.storage.mongo.turn_documents import numbered, turn_document, turn_of
+from memory_server.storage.mongo.turn_documents import UNREAD, numbered, turn_document, turn_of
 
-_WITHOUT_VECTORS = {"vectors": 0}
+_KEY = ("project_id", "session_id", "user_id", "idempotency_key")
 
 
 class MongoTurns(Turns):
@@ -39,10 +40,11 @@ class MongoTurns(Turns):
             if vector is not None:
                 document |= {"has_embedding": True, "vectors": _vectors(vector, space)}
         async with self._locks.hold([(turn.project_id, turn.session_id)]):
-            stored, is_new = await self._database.transact(
-                lambda session: self._append(session, turn, document)
+            tries = count()
+            stored = await self._database.transact(
+                lambda session: self._append(session, turn, document, again=next(tries) > 0)
             )
-        if is_new:
+        if stored.id == turn.id:
             self._database.announce(TURNS, [document["_id"]])
         return stored
 
@@ -93,12 +95,16 @@ class MongoTurns(Turns):
         self._database.announce(TURNS, await self._database.transact(store))
 
     async def _append(
-        self, session: Session, turn: NewTurn, document: Document
-    ) -> tuple[Turn, bool]:
-        """Store a turn, or find the one that is stored under its key; return whether it is new."""
-        known = await self._known(session, turn)
+        self, session: Session, turn: NewTurn, document: Document, *, again: bool
+    ) -> Turn:
+        """Store a turn, or find the one that is stored as it.
+
+        `again`: it was tried before, and a database that was restarted meanwhile may not know any
+        more that it was done.
+        """
+        known = await self._known(session, turn, again=again)
         if known is not None:
-            return turn_of(known), False
+            return turn_of(known)
         counted = await sessions.count(self._database, session, turn, self._arrivals.next())
         numbers = {"turn_seq": counted["last_seq"], "recorded_at": counted["recorded_at"]}
         try:
@@ -108,15 +114,20 @@ class MongoTurns(Turns):
                 raise overtaken(error) from error
             raise
         has_embedding = bool(document["has_embedding"])
-        return numbered(turn, int(counted["last_seq"]), has_embedding=has_embedding), True
+        return numbered(turn, int(counted["last_seq"]), has_embedding=has_embedding)
 
-    async def _known(self, session: Session, turn: NewTurn) -> Document | None:
-        if turn.idempotency_key is None:
-            return None
-        names = ("project_id", "session_id", "user_id", "idempotency_key")
-        return await self._database[TURNS].find_one(
-            {name: getattr(turn, name) for name in names}, _WITHOUT_VECTORS, session=session
-        )
+    async def _known(self, session: Session, turn: NewTurn, *, again: bool) -> Document | None:
+        """Return the turn that is stored under a turn's key or, tried again, under its id."""
+        ways: list[Document] = []
+        if turn.idempotency_key is not None:
+            ways.append({name: getattr(turn, name) for name in _KEY})
+        if again:
+            ways.append({"_id": identity(turn.project_id, turn.id)})
+        for way in ways:
+            found = await self._database[TURNS].find_one(way, UNREAD, session=session)
+            if found is not None:
+                return found
+        return None
 
     async def _read(
         self, wanted: Mapping[str, Any], order: str, direction: int, limit: int | None
@@ -124,7 +135,7 @@ class MongoTurns(Turns):
         if limit is not None and limit <= 0:
             return []
         with self._database.translated():
-            found = self._database[TURNS].find(wanted, _WITHOUT_VECTORS).sort(order, direction)
+            found = self._database[TURNS].find(wanted, UNREAD).sort(order, direction)
             return [turn_of(one) async for one in found.limit(limit or 0)]
 
 
