@@ -1,6 +1,6 @@
 """Documents of memories and the values they stand for.
 
-`text` and `fields` are made of the rest: what searches match and what filters compare.
+`text`, `fields` and `moments` are made of the rest: what searches match and what filters compare.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from bson.binary import Binary
 
 from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Record, Term
 from memory_server.domain.scope import Visibility
+from memory_server.domain.words import index_text
+from memory_server.search.atlas.documents import MOMENTS, moments
 from memory_server.search.local import documents as index
 from memory_server.search.local.entries import memory_entry, memory_fields
 from memory_server.search.local.moments import (
@@ -25,13 +27,11 @@ from memory_server.storage.memory_values import body_of, body_values, evidence_o
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import comparable
-from memory_server.storage.mongo.json_fields import json_field, json_names, json_of
+from memory_server.storage.mongo.json_fields import json_change, json_of
 
 _GIVEN = ("body", "metadata", "contextual_metadata")
 
-JSON = tuple(name for one in _GIVEN for name in json_names(one))
-"""The fields that hold a caller's JSON; those that `memory_values` leaves out are to go."""
-UNREAD = {"vectors": 0, "fields": 0, "text": 0}
+UNREAD = {"vectors": 0, "fields": 0, "text": 0, MOMENTS: 0}
 """The projection of those who read memories: what `memory_of` and `entry_of` do not need."""
 
 
@@ -74,11 +74,12 @@ def memory_values(memory: Memory) -> Document:
         "identity_key": memory.identity_key,
         "live_identity": memory.identity_key if memory.is_live else None,
         "claim": _claim_document(memory.claim),
-        "text": body.index_text,
+        "text": index_text(body.index_text),
         "fields": comparable(memory_fields(memory)),
-        **json_field("body", body_values(body)),
-        **json_field("metadata", memory.metadata),
-        **json_field("contextual_metadata", memory.contextual_metadata),
+        MOMENTS: moments(memory.metadata),
+        **json_change("body", body_values(body)),
+        **json_change("metadata", memory.metadata),
+        **json_change("contextual_metadata", memory.contextual_metadata),
         "event_time": _event_document(memory.event_time),
         "evidence": [dict(evidence_values(one)) for one in memory.evidence],
         "created_at": to_micros(memory.created_at),

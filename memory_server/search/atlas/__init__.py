@@ -1,0 +1,1 @@
+"""Searching by Atlas Search, where the deployment has it."""

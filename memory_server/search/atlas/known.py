@@ -1,0 +1,109 @@
+"""What Atlas knows of documents that were written lately: asked by searching for them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.filters import Comparison, Operator
+from memory_server.search.atlas import pipelines
+from memory_server.search.atlas.deployment import Database, run
+
+BATCH = 100
+"""Documents in one question: each is nine conditions, and Lucene takes 1,024."""
+
+TOLERANCE = 1e-4
+"""Scores that differ by less are of one vector."""
+
+_TOLD = (
+    "id",
+    "project_id",
+    "user_id",
+    "agent_id",
+    "session_id",
+    "visibility",
+    "is_live",
+    "hidden",
+    "revision",
+)
+"""The fields by which a document is told from what it was: all by which searches are narrowed, and
+`revision`, which goes up with the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A document as it is stored now."""
+
+    id: Mapping[str, Any]
+    """Its `_id`."""
+    told: Sequence[Comparison]
+    vectors: Mapping[str, Vector]
+    """By the names of their spaces."""
+
+
+def written(document: Mapping[str, Any], vectors: Mapping[str, Vector]) -> Written:
+    """Return what Atlas is to know of a stored document."""
+    told = [
+        Comparison(name, Operator.EQ, document[name])
+        for name in _TOLD
+        if name in document and document[name] is not None
+    ]
+    return Written(id=document["_id"], told=told, vectors=vectors)
+
+
+async def known(
+    database: Database,
+    collection: str,
+    documents: Sequence[Written],
+    spaces: Iterable[EmbeddingSpace],
+) -> frozenset[tuple[str, str]]:
+    """Return project and id of those that Atlas finds as they are now, by words and by vectors.
+
+    `spaces` are those that Atlas indexes; vectors of others are not asked for.
+    """
+    found = frozenset[tuple[str, str]]()
+    for start in range(0, len(documents), BATCH):
+        some = documents[start : start + BATCH]
+        with database.translated():
+            by_words = await run(
+                database[collection], pipelines.known_words_pipeline([one.told for one in some])
+            )
+        up_to_date = {_named(row["_id"]) for row in by_words}
+        for space in spaces:
+            up_to_date &= await _same_vectors(database, collection, some, space)
+        found |= up_to_date
+    return found
+
+
+async def _same_vectors(
+    database: Database, collection: str, documents: Sequence[Written], space: EmbeddingSpace
+) -> set[tuple[str, str]]:
+    """Return the documents of which Atlas has the present vector of a space, or rightly none."""
+    probe = _probe(space.dimension)
+    pipeline = pipelines.known_vectors_pipeline([one.told for one in documents], probe, space)
+    with database.translated():
+        rows = await run(database[collection], pipeline)
+    scores = {_named(row["_id"]): float(row["score"]) for row in rows}
+    return {
+        _named(one.id)
+        for one in documents
+        if _agrees(one.vectors.get(space.name), probe, scores.get(_named(one.id)))
+    }
+
+
+def _agrees(vector: Vector | None, probe: Vector, score: float | None) -> bool:
+    if vector is None or score is None:
+        return vector is None and score is None
+    return abs(pipelines.cosine(score) - float(vector @ probe)) < TOLERANCE
+
+
+def _probe(dimension: int) -> Vector:
+    """Return a direction in which any two vectors differ."""
+    drawn = np.random.default_rng(dimension).normal(size=dimension)
+    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+def _named(document_id: Mapping[str, Any]) -> tuple[str, str]:
+    return str(document_id["project_id"]), str(document_id["id"])
