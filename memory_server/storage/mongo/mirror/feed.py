@@ -1,13 +1,13 @@
 """The stream of changes of the database: what other servers wrote."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import bson
 from bson.timestamp import Timestamp
 from pymongo import ReadPreference
-from pymongo.asynchronous.change_stream import AsyncDatabaseChangeStream
+from pymongo.asynchronous.change_stream import AsyncChangeStream
 from pymongo.errors import OperationFailure
 
 from memory_server.errors import MemoryServerError, StorageUnavailable
@@ -29,7 +29,7 @@ AWAIT_MS = 250
 _WHOLE = ("drop", "rename", "dropDatabase", "invalidate")
 """Changes that are of no single document."""
 
-_PIPELINE = [
+_PIPELINE: Sequence[Mapping[str, Any]] = [
     {
         "$match": {
             "$or": [
@@ -109,12 +109,12 @@ class Feed:
                 ) from error
             raise
 
-    async def _open(self, token: Mapping[str, Any] | None) -> AsyncDatabaseChangeStream[Document]:
+    async def _open(self, token: Mapping[str, Any] | None) -> AsyncChangeStream[Document]:
         database = self._database.database.with_options(read_preference=ReadPreference.PRIMARY)
         return await database.watch(_PIPELINE, resume_after=token, max_await_time_ms=AWAIT_MS)
 
     async def _begin(
-        self, stream: AsyncDatabaseChangeStream[Document], token: Mapping[str, Any] | None
+        self, stream: AsyncChangeStream[Document], token: Mapping[str, Any] | None
     ) -> None:
         if token is None:
             if stream.resume_token is None:
@@ -127,9 +127,7 @@ class Feed:
             logger.info("search index: the stream of changes is followed again")
         self._problem = None
 
-    async def _hear(
-        self, stream: AsyncDatabaseChangeStream[Document], present: Timestamp | None
-    ) -> None:
+    async def _hear(self, stream: AsyncChangeStream[Document], present: Timestamp | None) -> None:
         event = await stream.try_next()
         if event is None:
             if not stream.alive:

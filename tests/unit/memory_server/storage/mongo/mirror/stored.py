@@ -75,8 +75,8 @@ class Stored(Source):
 async def until(condition: Callable[[], object]) -> None:
     """Let others go on until a condition holds."""
     async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0)  # noqa: ASYNC110 nothing tells of these conditions
+        while not condition():  # noqa: ASYNC110 nothing tells of these conditions
+            await asyncio.sleep(0)
 
 
 def fact(number: int) -> Key:

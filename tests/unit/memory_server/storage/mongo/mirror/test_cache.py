@@ -18,10 +18,14 @@ HERE = "mongodb at db.example, database memory"
 FACTS = Selection(scope=a_scope(), source=Source.SEMANTIC, limit=9)
 
 
-def a_file(directory: Path, number: int = 0) -> Path:
-    """Return the path of a process's index file."""
-    files = sorted(directory.glob("index-*.sqlite"))
-    return files[number]
+def index_files(directory: Path) -> list[Path]:
+    """Return the paths of the index files, by the number of their process."""
+    return sorted(directory.glob("index-*.sqlite"))
+
+
+def content(directory: Path) -> bytes:
+    """Return all that is on the disk."""
+    return b"".join(path.read_bytes() for path in directory.iterdir())
 
 
 async def keep(cache: Cache, text: str) -> None:
@@ -59,7 +63,7 @@ async def test_each_process_has_a_file_of_its_own_and_takes_a_free_one(tmp_path:
     await third.open(HERE)
 
     assert await finds(third, "cello")
-    assert len(list(tmp_path.glob("index-*.sqlite"))) == 2
+    assert len(index_files(tmp_path)) == 2
     await second.close()
     await third.close()
 
@@ -79,7 +83,7 @@ async def test_only_its_user_can_read_the_file(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     await cache.open(HERE)
 
-    assert stat.S_IMODE(a_file(tmp_path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(index_files(tmp_path)[0].stat().st_mode) == 0o600
     await cache.close()
 
 
@@ -87,7 +91,7 @@ async def test_a_file_that_cannot_be_read_is_begun_anew(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     await cache.open(HERE)
     await cache.close()
-    a_file(tmp_path).write_bytes(b"no database" * 1000)
+    index_files(tmp_path)[0].write_bytes(b"no database" * 1000)
 
     assert await cache.open(HERE) == Progress()
     await cache.close()
@@ -97,7 +101,7 @@ async def test_files_of_another_version_of_the_index_are_removed(tmp_path: Path)
     cache = Cache(tmp_path)
     await cache.open(HERE)
     await cache.close()
-    deployment, _, number = a_file(tmp_path).name.removeprefix("index-").split("-")
+    deployment, _, number = index_files(tmp_path)[0].name.removeprefix("index-").split("-")
     outdated = tmp_path / f"index-{deployment}-00000000-{number}"
     others = tmp_path / f"index-ffffffff-00000000-{number}"
     outdated.touch()
@@ -135,9 +139,9 @@ async def test_words_of_what_is_gone_can_be_removed_from_the_file(tmp_path: Path
 
     await cache.write({fact(1): None}, Progress())
     assert await cache.has_traces()
+    assert b"violoncel" in content(tmp_path)
     await cache.remove_traces()
 
     assert not await cache.has_traces()
-    files = [path.read_bytes() for path in tmp_path.iterdir()]
-    assert not any(b"violoncel" in content for content in files)
+    assert b"violoncel" not in content(tmp_path)
     await cache.close()

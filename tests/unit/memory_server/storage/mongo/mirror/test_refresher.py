@@ -102,18 +102,15 @@ async def _do(
 ) -> None:
     """Do one thing; of a change, this server's own or another's, is heard now or later."""
     match doing:
-        case "keep":
+        case "keep" | "delete":
             mirror.stored.keep(key, text)
-            unheard.append(key)
-        case "delete":
-            mirror.stored.entries.pop(key, None)
+            if doing == "delete":
+                del mirror.stored.entries[key]
             unheard.append(key)
         case "hear late":
             _hear(mirror, unheard, chance)
-        case "shut":
-            mirror.stored.gate.clear()
-        case "open":
-            mirror.stored.gate.set()
+        case "shut" | "open":
+            (mirror.stored.gate.clear if doing == "shut" else mirror.stored.gate.set)()
         case "load" if mirror.stored.gate.is_set():
             await mirror.refresher.load({"at": 0}, "again")
         case "let go on":
