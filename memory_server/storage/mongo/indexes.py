@@ -6,6 +6,7 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
+    ERASED,
     ATTEMPTS,
     DEPLOYMENT,
     EXECUTIONS,
@@ -197,6 +198,7 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
     **dict.fromkeys(MEMORIES.values(), OF_MEMORIES),
     PROJECTS: [IndexModel([("name", ASCENDING)], name="projects_by_name", unique=True)],
     GATES: [],
+    ERASED: [],
     ACCOUNTS: [
         IndexModel(
             [("project_id", ASCENDING), ("name", ASCENDING)], name="accounts_by_name", unique=True

@@ -23,6 +23,7 @@ from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from memory_server.storage.mongo.accounts import MongoAccounts
+from memory_server.storage.mongo.archive import MongoArchive
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.attempts import MongoAttempts
 from memory_server.storage.mongo.database import MongoDatabase
@@ -54,6 +55,7 @@ class MongoStore(Store):
         self._turns = MongoTurns(database, arrivals)
         self._snapshots = MongoSnapshots(database, arrivals)
         self._jobs = MongoJobs(database, arrivals)
+        self._archive = MongoArchive(database, arrivals, clock)
         self._memories = MongoMemories(database, clock)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)
@@ -113,7 +115,7 @@ class MongoStore(Store):
 
     @property
     def archive(self) -> Archive:
-        raise NotImplementedError
+        return self._archive
 
     async def open(self) -> None:
         await self._database.open()

@@ -2,6 +2,7 @@
 
 from memory_server.storage.mongo import MongoStore
 from tests.conformance.accounts import AccountsContract
+from tests.conformance.archive import ArchiveContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.job_claims import JobClaimsContract
@@ -67,4 +68,8 @@ class TestSnapshots(OnMongo, SnapshotsContract):
 
 
 class TestSharedSessions(OnMongo, SharedSessionsContract):
+    pass
+
+
+class TestArchive(OnMongo, ArchiveContract):
     pass
