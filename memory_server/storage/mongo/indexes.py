@@ -6,9 +6,9 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
-    ERASED,
     ATTEMPTS,
     DEPLOYMENT,
+    ERASED,
     EXECUTIONS,
     GATES,
     JOB_OWNERS,
