@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.domain.filters import Comparison, Operator
+from memory_server.domain.filters import NOTHING, Clauses, Comparison, Connective, Operator
 from memory_server.domain.memory import Body, Claim, EventTime, Evidence, Memory, MemoryType
 from memory_server.domain.scope import Visibility
 from memory_server.errors import (
@@ -204,6 +204,16 @@ class MemoriesContract:
         )
 
         assert await found(store, **query) == ([] if expected is None else [expected])
+
+    @pytest.mark.parametrize("field", ["identity_key", "subject", "key", "domain"])
+    async def test_what_nothing_passes_is_found_beside_no_other_condition(
+        self, store: Store, field: str
+    ) -> None:
+        claim = Claim(subject="x", attribute="x", value="x")
+        await add(store, a_memory(identity_key="x", claim=claim, body=a_fact(label="x")))
+
+        for nothing in (NOTHING, Clauses(Connective.OR, ())):
+            assert await found(store, filter=nothing, **{field: "x"}) == []
 
     async def test_memories_without_a_vector_can_be_asked_for(self, store: Store) -> None:
         without, having = a_memory(), a_memory()

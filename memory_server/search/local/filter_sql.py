@@ -1,6 +1,8 @@
 """Filters as SQL over a JSON column: MongoDB's rules, every value and path bound.
 
-Each condition is either 0 or 1, never NULL, so that NOT means what it says.
+Each condition is either 0 or 1, never NULL, so that NOT means what it says. What nothing passes is
+a bound 0: a literal one swallows the conditions beside it before the planner sees them, and an
+index that was asked for by name is refused.
 """
 
 import json
@@ -28,17 +30,17 @@ def filter_sql(condition: Filter, column: str, bind: Bind) -> str:
     if isinstance(condition, Comparison):
         return _Field(column, bind(_json_path(condition.path)), bind).compare(condition)
     parts = [filter_sql(part, column, bind) for part in condition.filters]
-    return _joined(condition, parts)
+    return _joined(condition, parts, bind)
 
 
-def _joined(clauses: Clauses, parts: Sequence[str]) -> str:
+def _joined(clauses: Clauses, parts: Sequence[str], bind: Bind) -> str:
     match clauses.connective:
         case Connective.AND:
             return f"({' AND '.join(parts) or '1'})"
         case Connective.OR:
-            return f"({' OR '.join(parts) or '0'})"
+            return f"({' OR '.join(parts) or bind(0)})"
         case Connective.NOR:
-            return f"(NOT ({' OR '.join(parts) or '0'}))"
+            return f"(NOT ({' OR '.join(parts) or bind(0)}))"
 
 
 def _json_path(path: str) -> str:
@@ -78,7 +80,7 @@ class _Field:
 
     def _any_of(self, values: Sequence[Scalar]) -> str:
         conditions = list(self._kinds(values))
-        found = self._element(" OR ".join(conditions)) if conditions else "0"
+        found = self._element(" OR ".join(conditions)) if conditions else self._bind(0)
         return f"({found} OR {self._absent(negated=False)})" if None in values else found
 
     def _kinds(self, values: Sequence[Scalar]) -> Sequence[str]:
@@ -108,7 +110,7 @@ class _Field:
     def _ranged(self, sign: str, value: Scalar | tuple[Scalar, ...]) -> str:
         operand = None if isinstance(value, tuple) else _operand(value)
         if operand is None:
-            return "0"
+            return self._bind(0)
         kind, bound = operand
         if kind == _TEXT:
             kind = f"CASE WHEN {self._has_null} THEN whole_text({self._spelled}) ELSE {kind} END"
