@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,6 +91,17 @@ def deployment() -> Iterator[str]:
         yield process.uri
     finally:
         process.stop()
+
+
+@contextmanager
+def a_database(uri: str) -> Iterator[str]:
+    """Yield the name of a database for one test, which goes with it."""
+    name = f"memory_test_{uuid.uuid4().hex[:16]}"
+    try:
+        yield name
+    finally:
+        with pymongo.MongoClient[dict[str, object]](uri) as client:
+            client.drop_database(name)
 
 
 def _await_answer(uri: str, process: subprocess.Popen[bytes]) -> None:

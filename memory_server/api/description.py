@@ -24,6 +24,7 @@ REASONS: Mapping[int, str] = {
     408: "The body took too long to arrive",
     409: "It collides with what is stored, or with a change made meanwhile",
     413: "Larger than the documented limit",
+    421: "This server has the role `worker` and answers only how it is; ask another",
     422: "The request does not fit its schema; `errors` lists every place",
     429: "Too many requests; `Retry-After` says how long to wait",
     502: "A model's answer is of no use",

@@ -127,7 +127,9 @@ class Deployment(Generic[R]):
             await self._begin_with(fitting(self.current.settings, spaces))
 
     def begin(self) -> None:
-        """Start the background work; the store has to be open."""
+        """Start the background work; the store has to be open. One that stops begins nothing."""
+        if self._draining is not None:
+            return
         self._presence.listen(self.follow)
         self._succession.begin()
         self._watching = asyncio.create_task(self._watch_spaces(), name="watch spaces")

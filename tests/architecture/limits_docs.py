@@ -50,6 +50,9 @@ that show no token, and whoever holds the owner token, are not limited, so that 
 full speed. `AGENTENGINE_RATE_LIMIT` replaces the rate for one user by another number a second, for
 every caller; `off` removes it. Holding writes back slows an import down and loses nothing, where a
 refusal would: an official SDK raises `MemoryBadRequestError` for 429.
+
+Where several servers share a database, what is under Load is of each server, but for the background
+jobs, which are of all. How often a password or a client secret may be tried is counted over all.
 """
 
 

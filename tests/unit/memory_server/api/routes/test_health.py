@@ -129,7 +129,7 @@ async def test_a_stranger_is_told_nothing_of_the_machine(
 
     assert (body["status"], body["local_models"], body["pid"]) == ("blocked", False, None)
     assert body["blocked_on"] == ["background: (a path): the disk is full"]
-    assert body["store"] == {"kind": "sqlite", "schema_version": body["store"]["schema_version"]}
+    assert body["store"].keys() == {"kind", "schema_version", "traces"}
     assert body["version"]
     assert body["instance_id"]
 
