@@ -72,7 +72,11 @@ def build(settings: Settings) -> Application:
     if settings.mongodb is not None:
         return _on_mongodb(settings, settings.mongodb)
     clock = SystemClock()
-    store = SqliteStore(settings.data_dir / "memory.db", clock=clock)
+    store = SqliteStore(
+        settings.data_dir / "memory.db",
+        clock=clock,
+        vector_memory_bytes=settings.index_memory_bytes,
+    )
     settings = in_effect(settings)
     return join(settings, store=store, providers=build_providers(settings), clock=clock)
 
@@ -86,7 +90,12 @@ def _on_mongodb(settings: Settings, named: MongoSettings) -> Application:
     database = mongo.MongoDatabase(named.uri, base, named.project_id, clock=clock)
     return join(
         settings,
-        store=mongo.MongoStore(database, clock=clock, directory=settings.data_dir / "index"),
+        store=mongo.MongoStore(
+            database,
+            clock=clock,
+            directory=settings.data_dir / "index",
+            vector_memory_bytes=settings.index_memory_bytes,
+        ),
         providers=build_providers(settings),
         clock=clock,
         records=mongo.MongoDeployment(database),

@@ -84,6 +84,9 @@ class Settings:
     source: ConfigSource = ConfigSource.BUILT_IN
     agent_file: Path | None = None
     """Describes the agent of the user's own: `AGENTENGINE_AGENT`. None: the built-in agent."""
+    index_memory_bytes: int = 256 * 2**20
+    """The most that vectors take in memory; others are read from the disk as they are needed:
+    `AGENTENGINE_INDEX_MEMORY_MB`."""
     invoke_seconds: float = 600.0
     """How long one invocation may take: `AGENTENGINE_INVOKE_SECONDS`."""
     role: ServerRole = ServerRole.ALL
@@ -148,6 +151,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         instance_id=given.get("AGENTENGINE_INSTANCE_ID"),
         document=document,
         agent_file=Path(given["AGENTENGINE_AGENT"]) if "AGENTENGINE_AGENT" in given else None,
+        index_memory_bytes=_megabytes(given.get("AGENTENGINE_INDEX_MEMORY_MB", "256")),
         invoke_seconds=_seconds(given.get("AGENTENGINE_INVOKE_SECONDS", "600")),
         role=_role(given),
         workers=_workers(given),
@@ -251,6 +255,17 @@ def _drain_seconds(text: str) -> float:
             f"taking requests, 0 to {MOST_DRAIN_SECONDS:g}"
         )
     return seconds
+
+
+def _megabytes(text: str) -> int:
+    """Return how many bytes the vectors in memory may take."""
+    number = int(text) if text.isascii() and text.strip().isdigit() else 0
+    if not 1 <= number <= 1_048_576:
+        raise InvalidProjectConfig(
+            "AGENTENGINE_INDEX_MEMORY_MB: expected how many megabytes of vectors are kept in "
+            "memory, as 256; 1 at least, 1048576 at most"
+        )
+    return number * 2**20
 
 
 def _seconds(text: str) -> float:

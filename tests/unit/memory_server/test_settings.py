@@ -140,3 +140,16 @@ def test_trusted_proxies_are_addresses_and_networks() -> None:
 def test_a_proxy_without_an_address_is_not_trusted(given: str) -> None:
     with pytest.raises(InvalidProjectConfig, match="AGENTENGINE_TRUSTED_PROXIES"):
         settings.from_environment({"AGENTENGINE_TRUSTED_PROXIES": given})
+
+
+@pytest.mark.parametrize(("given", "megabytes"), [(None, 256), ("1", 1), ("2048", 2048)])
+def test_the_memory_of_the_index_is_given_in_megabytes(given: str | None, megabytes: int) -> None:
+    environ = {} if given is None else {"AGENTENGINE_INDEX_MEMORY_MB": given}
+
+    assert settings.from_environment(environ).index_memory_bytes == megabytes * 2**20
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "1.5", "256M", "1048577", "٣"])
+def test_what_is_no_number_of_megabytes_is_refused(given: str) -> None:
+    with pytest.raises(InvalidProjectConfig, match=r"AGENTENGINE_INDEX_MEMORY_MB: .* as 256"):
+        settings.from_environment({"AGENTENGINE_INDEX_MEMORY_MB": given})
