@@ -10,8 +10,8 @@ from typing import Any
 from pymongo import IndexModel
 from pymongo.errors import CollectionInvalid, OperationFailure
 
-from memory_server.errors import SchemaTooNew, StorageError
-from memory_server.storage.mongo.collections import SCHEMA
+from memory_server.errors import SchemaTooNew, StorageUnusable
+from memory_server.storage.mongo.collections import MEMORIES, SCHEMA
 from memory_server.storage.mongo.database import Collection, MongoDatabase
 from memory_server.storage.mongo.indexes import INDEXES
 
@@ -39,6 +39,8 @@ async def migrate(database: MongoDatabase, steps: Mapping[int, Step] = STEPS) ->
             f"{database.location}: its schema is version {version}, this program knows {newest}; "
             "use the newer program"
         )
+    if not version:
+        await _check_empty(database)
     await create_indexes(database)
     for number in range(max(version, 1) + 1, newest + 1):
         await steps[number](database)
@@ -57,6 +59,19 @@ async def create_indexes(database: MongoDatabase, indexes: Mapping[str, Any] = I
                 await _make(database, name)
             for model in models:
                 await _index(database, database[name], model)
+
+
+async def _check_empty(database: MongoDatabase) -> None:
+    """Refuse what another program wrote: by the rule of names its database may be the one found."""
+    with database.translated():
+        there = set(await database.database.list_collection_names())
+        for name in there.intersection(MEMORIES.values()):
+            is_used = await database[name].find_one({}, {"_id": 1}) is not None
+            if is_used and not await _version(database):  # nor has a server begun meanwhile
+                raise StorageUnusable(
+                    f"{database.location}: its collection {name} was written by another program; "
+                    "name a database of this server's own with MONGOMEM_DB_NAME"
+                )
 
 
 async def _version(database: MongoDatabase) -> int:
@@ -102,7 +117,7 @@ async def _accept(
         return
     in_the_way = [*alike, *(index for index in existing if index["name"] == wanted["name"])]
     names = ", ".join(dict.fromkeys(index["name"] for index in in_the_way)) or "another"
-    raise StorageError(
+    raise StorageUnusable(
         f"{database.location}: the index {names} of {collection.name} is in the way of the index "
         f"{wanted['name']} on {', '.join(wanted['key'])}: drop it "
         f'(db.{collection.name}.dropIndex("{names}")) and start again'

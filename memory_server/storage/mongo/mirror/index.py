@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -62,10 +61,7 @@ class MirroredIndex(SearchIndex):
         refresher, self._refresher = self._refresher, None
         tasks, self._tasks = self._tasks, []
         for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+            await _end(task)
         if refresher is not None:
             refresher.stop()
         await self._cache.close()
@@ -121,3 +117,10 @@ class MirroredIndex(SearchIndex):
         keys = [key for one in ids if (key := key_of(collection, one)) is not None]
         if self._refresher is not None:
             self._refresher.mark_own(keys)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it ends: the driver may take that for a connection that broke off."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=0.1)
