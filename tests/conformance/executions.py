@@ -116,9 +116,9 @@ class ExecutionsContract:
         bobs = await begun(store, identity=MemoryIdentity(kind=PrincipalKind.OWNER, user_id="bob"))
         foreign = await begun(store, project_id="bank")
 
-        erasure = await store.erase(a_scope())
+        counts = await store.erase(a_scope())
 
-        assert erasure.counts["executions"] == 1
+        assert counts["executions"] == 1
         assert await store.executions.find(mine.id) is None
         assert await store.executions.find(bobs.id) == bobs
         await store.erase(Scope(project_id=PROJECT))

@@ -223,7 +223,7 @@ class Taking:
             of = turn.get("snapshot_id")
             if of not in (None, snapshot.id) or (of is None and turn["turn_seq"] > promoted_seq):
                 return Outcome.CONFLICT
-        await self._insert(session, SNAPSHOTS, snapshot_document(snapshot))
+        await self._database[SNAPSHOTS].insert_one(snapshot_document(snapshot), session=session)
         mine = [turn["_id"] for turn in there]
         await turns.update_many(
             {"_id": {"$in": mine}}, {"$set": {"snapshot_id": snapshot.id}}, session=session

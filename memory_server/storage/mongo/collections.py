@@ -14,12 +14,12 @@ MEMBERS = "members"
 LOGINS = "logins"
 SCHEMA = "schema"
 HEARTBEAT = "heartbeat"
-ERASURES = "erasures_under_way"
 ERASED = "erasures"
 """Who was erased and when, by a hash that names nobody."""
 EXECUTIONS = "executions"
 ATTEMPTS = "attempts"
 SERVERS = "servers"
+SPACES = "embedding_spaces"
 DEPLOYMENT = "deployment"
 
 MEMORIES: dict[MemoryType, str] = {

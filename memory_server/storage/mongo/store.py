@@ -27,6 +27,7 @@ from memory_server.storage.mongo.archive import MongoArchive
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.attempts import MongoAttempts
 from memory_server.storage.mongo.database import MongoDatabase
+from memory_server.storage.mongo.erasure import erase
 from memory_server.storage.mongo.executions import MongoExecutions
 from memory_server.storage.mongo.heartbeat import MongoHeartbeat
 from memory_server.storage.mongo.jobs import MongoJobs
@@ -34,9 +35,10 @@ from memory_server.storage.mongo.members import MongoMembers
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
-from memory_server.storage.mongo.search import index_over
+from memory_server.storage.mongo.search import VECTOR_MEMORY_BYTES, index_over
 from memory_server.storage.mongo.servers import MongoServers
 from memory_server.storage.mongo.snapshots import MongoSnapshots
+from memory_server.storage.mongo.spaces import MongoSpaces
 from memory_server.storage.mongo.turns import MongoTurns
 
 
@@ -44,7 +46,12 @@ class MongoStore(Store):
     """Records in a database that other servers use too."""
 
     def __init__(
-        self, database: MongoDatabase, *, clock: Clock, directory: Path | None = None
+        self,
+        database: MongoDatabase,
+        *,
+        clock: Clock,
+        directory: Path | None = None,
+        vector_memory_bytes: int = VECTOR_MEMORY_BYTES,
     ) -> None:
         """Prepare the store; `directory` is where this server keeps its index, None: in memory."""
         self._database = database
@@ -57,13 +64,16 @@ class MongoStore(Store):
         self._jobs = MongoJobs(database, arrivals)
         self._archive = MongoArchive(database, arrivals, clock)
         self._memories = MongoMemories(database, clock)
+        self._spaces = MongoSpaces(database, arrivals)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)
         self._members = MongoMembers(database)
         self._executions = MongoExecutions(database)
         self._attempts = MongoAttempts(database)
         self._servers = MongoServers(database)
-        self._search = index_over(database, clock=clock, directory=directory)
+        self._search = index_over(
+            database, clock=clock, directory=directory, vector_memory_bytes=vector_memory_bytes
+        )
 
     @property
     def turns(self) -> Turns:
@@ -99,7 +109,7 @@ class MongoStore(Store):
 
     @property
     def spaces(self) -> Spaces:
-        raise NotImplementedError
+        return self._spaces
 
     @property
     def executions(self) -> Executions:
@@ -148,7 +158,7 @@ class MongoStore(Store):
         }
 
     async def erase(self, scope: Scope) -> Mapping[str, int]:
-        raise NotImplementedError
+        return await erase(self._database, scope, self._clock.now())
 
     async def copy(self) -> IO[bytes]:
         raise NoBackup(

@@ -13,6 +13,8 @@ from tests.conformance.projects import ProjectsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
+from tests.conformance.space_switch import SpaceSwitchContract
+from tests.conformance.spaces import SpacesContract
 from tests.conformance.turns import TurnsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
@@ -72,4 +74,12 @@ class TestSharedSessions(OnMongo, SharedSessionsContract):
 
 
 class TestArchive(OnMongo, ArchiveContract):
+    pass
+
+
+class TestSpaces(OnMongo, SpacesContract):
+    pass
+
+
+class TestSpaceSwitch(OnMongo, SpaceSwitchContract):
     pass

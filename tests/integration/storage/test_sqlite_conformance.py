@@ -1,7 +1,7 @@
 """The SQLite store keeps every promise of the ports, in a file and in memory."""
 
 from tests.conformance.accounts import AccountsContract
-from tests.conformance.archive import ArchiveContract
+from tests.conformance.archive import ArchiveContract, MomentOfArchiveContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.isolation import IsolationContract
@@ -186,11 +186,11 @@ class TestServersInMemory(InMemory, ServersContract):
     pass
 
 
-class TestArchiveInFile(InFile, ArchiveContract):
+class TestArchiveInFile(InFile, ArchiveContract, MomentOfArchiveContract):
     pass
 
 
-class TestArchiveInMemory(InMemory, ArchiveContract):
+class TestArchiveInMemory(InMemory, ArchiveContract, MomentOfArchiveContract):
     pass
 
 
