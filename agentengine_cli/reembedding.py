@@ -25,8 +25,27 @@ def watch(look: Look, *, output: Output, clock: Clock, seconds: float, options: 
     work was given up.
     """
     told = look()
+    if told.get("state") == "running":
+        told = _watched(told, look, output=output, clock=clock, seconds=seconds, options=options)
+    if told.get("state") == "needed":
+        raise NotReembedded(
+            "The re-embedding was given up meanwhile",
+            hint="Begin again: agentengine memory reembed" + options,
+        )
+
+
+def _watched(
+    told: Mapping[str, Any],
+    look: Look,
+    *,
+    output: Output,
+    clock: Clock,
+    seconds: float,
+    options: str,
+) -> Mapping[str, Any]:
+    """Show how it goes on until it does no more, and return what is told then."""
     deadline = clock.monotonic() + seconds
-    with output.progress(int(told.get("total", 0)), "Re-embedding") as progress:
+    with output.progress(int(told["total"]), "Re-embedding") as progress:
         while told.get("state") == "running":
             progress.advance(max(int(told["done"]) - progress.done, 0))
             if clock.monotonic() >= deadline:
@@ -39,9 +58,5 @@ def watch(look: Look, *, output: Output, clock: Clock, seconds: float, options: 
                 )
             clock.sleep(POLL_SECONDS)
             told = look()
-        if told.get("state") == "needed":
-            raise NotReembedded(
-                "The re-embedding was given up meanwhile",
-                hint="Begin again: agentengine memory reembed" + options,
-            )
-        progress.advance(max(int(told.get("total", progress.total)) - progress.done, 0))
+        progress.advance(max(progress.total - progress.done, 0))
+    return told

@@ -85,7 +85,7 @@ def told_reembedding(told: object) -> str:
     if not isinstance(told, dict) or not told:
         return ""
     if told.get("state") == "removing":
-        return f"done; {told.get('outdated')} vectors of the former model are being removed"
+        return "done; the vectors of the former model are being removed"
     if told.get("state") == "needed":
         return f"needed ({told.get('from')} -> {told.get('to')}); {told.get('problem')}"
     text = f"{told.get('done')} of {told.get('total')} ({told.get('from')} -> {told.get('to')})"

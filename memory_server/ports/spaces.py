@@ -51,8 +51,12 @@ class Spaces(Protocol):
     """Remembers which model's vectors answer; vectors of two spaces are never mixed."""
 
     @abstractmethod
-    async def look(self) -> SpacesInUse:
-        """Return the spaces, with the number of vectors of each."""
+    async def look(self, *, counted: bool = False) -> SpacesInUse:
+        """Return the spaces, with the numbers of vectors that are at hand.
+
+        Of a re-embedding under way they are; those of outdated vectors may stand for any number.
+        `counted`: each space's are counted, which may take as long as reading them.
+        """
         ...
 
     @abstractmethod
@@ -84,7 +88,8 @@ class Spaces(Protocol):
     ) -> Sequence[Missing]:
         """Return what has a vector of another space and none of this one, in a fixed order.
 
-        What was added since comes last. Texts that the space's model cannot embed are left out.
+        What is added meanwhile may come before `after`: it is found when asked from the beginning.
+        Texts that the space's model cannot embed are left out.
         """
         ...
 
@@ -99,6 +104,8 @@ class Spaces(Protocol):
     @abstractmethod
     async def switch(self, settling: Job, *, now: datetime) -> Switch:
         """Let the target answer if nothing is missing, in one durable transaction.
+
+        What another server writes in that very moment may miss a vector of it afterwards.
 
         `settling` is the claimed job that led there: it becomes done with its `result`; if its
         lease was lost, `LeaseLost` is raised and nothing changes.

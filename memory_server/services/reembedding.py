@@ -101,6 +101,7 @@ class Reembedding:
                 "problem": self._problem,
             }
         if spaces.active is not None and spaces.active.space != self._wanted.space:
+            spaces = await self._store.spaces.look(counted=True)
             return {
                 "state": "needed",
                 "from": spaces.active.space,
@@ -110,7 +111,7 @@ class Reembedding:
                 "problem": "the vectors are of another model than the configured one; it answers "
                 "on until: agentengine memory reembed",
             }
-        return {"state": "removing", "outdated": spaces.outdated} if spaces.outdated else {}
+        return {"state": "removing"} if spaces.outdated else {}
 
     def stop(self) -> None:
         """Put the work back after the step at hand."""
@@ -285,6 +286,6 @@ def origin(spaces: SpacesInUse, configured: EmbeddingConfig) -> EmbeddingConfig:
 
 async def declared(store: Store, configured: EmbeddingConfig, clock: Clock) -> SpacesInUse:
     """Return the spaces of a store, noting whose vectors it holds where that is not known yet."""
-    spaces = await store.spaces.look()
+    spaces = await store.spaces.look(counted=True)
     answering = configured if spaces.active is not None else origin(spaces, configured)
     return await store.spaces.declare(answering, now=clock.now())

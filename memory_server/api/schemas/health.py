@@ -7,9 +7,11 @@ from typing import Any
 from memory_server.api.schemas.common import Answer
 from memory_server.api.schemas.servers import ServerDocument
 
-_OF_THE_MACHINE = ("location", "size_bytes")
+_OF_THE_MACHINE = ("location", "size_bytes", "database")
 _PATH = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/:;,'\"()]+/)+[^\s:;,'\"()]*")
 """An absolute path in a text; what stands in an address of the web is none."""
+_DEPLOYMENT = re.compile(r"\bmongodb at \S+(?:, database [^\s:]+)?(?=:)")
+"""Where a deployment is and which database of it is used, as errors of the store tell."""
 
 
 class Health(Answer):
@@ -63,9 +65,9 @@ class ReadinessDocument(Answer):
 
 
 def _pathless(value: Any) -> Any:
-    """Return a document without the places of files and their sizes."""
+    """Return a document without the places of files and of deployments, and their sizes."""
     if isinstance(value, str):
-        return _PATH.sub("(a path)", value)
+        return _DEPLOYMENT.sub("mongodb", _PATH.sub("(a path)", value))
     if isinstance(value, list):
         return [_pathless(one) for one in value]
     if isinstance(value, Mapping):

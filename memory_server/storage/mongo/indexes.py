@@ -20,6 +20,7 @@ from memory_server.storage.mongo.collections import (
     SERVERS,
     SESSIONS,
     SNAPSHOTS,
+    SPACES,
     TURNS,
 )
 
@@ -148,6 +149,7 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
     ],
     ATTEMPTS: [IndexModel([("last_at", ASCENDING)], name="last")],
     SERVERS: [],
+    SPACES: [],
     DEPLOYMENT: [],
     JOBS: OF_JOBS,
     JOB_OWNERS: OF_JOB_OWNERS,

@@ -246,11 +246,12 @@ class _Transaction:
 def _update(replace: Replace, vectors: Vectors) -> Document:
     values = memory_values(replace.memory) | {"hidden": replace.memory.deleted}
     if replace.vector is not None and replace.former_id is not None:
-        values["vectors"] = vectors  # those of other spaces are of the former content
+        # Those of other spaces are of the former content, and so is what had none.
+        values |= {"vectors": vectors, "refused": []}
     elif replace.vector is not None:
         values |= {f"vectors.{key}": vector for key, vector in vectors.items()}
     elif replace.drop_vector:
-        values["vectors"] = {}
+        values |= {"vectors": {}, "refused": []}
     if replace.vector is not None or replace.drop_vector:
         values["has_embedding"] = replace.vector is not None
     return {"$set": values}

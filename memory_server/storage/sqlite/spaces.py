@@ -28,8 +28,8 @@ class SqliteSpaces(Spaces):
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def look(self) -> SpacesInUse:
-        return await self._database.read(_look)
+    async def look(self, *, counted: bool = False) -> SpacesInUse:
+        return await self._database.read(_look)  # counts are kept
 
     async def declare(self, embedding: EmbeddingConfig, *, now: datetime) -> SpacesInUse:
         return await self._database.write(lambda db: _declare(db, embedding, now))
