@@ -15,7 +15,7 @@ from pathlib import Path
 from dotenv.parser import Binding, parse_stream
 
 from agentengine_cli.errors import CliError
-from memory_server.project_config import MemoryConfig, required_keys
+from memory_server.project_config import MemoryConfig, connection_strings, required_keys
 
 PROVIDER_KEYS = (
     "VOYAGE_API_KEY",
@@ -29,6 +29,7 @@ PROVIDER_KEYS = (
 SETTINGS = (
     "MONGODB_URI",
     "MONGOMEM_DB_NAME",
+    "REQUIRE_PROJECT_SCOPED_DB",
     "OPENAI_BASE_URL",
     "ANTHROPIC_BASE_URL",
     "HTTP_PROXY",
@@ -58,6 +59,10 @@ class KeyMissing(CliError):
 
 class MongoUriMissing(CliError):
     """An external MongoDB is asked for, and its address is nowhere."""
+
+
+class MongoUriUnusable(CliError):
+    """The address of a MongoDB deployment is not one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +151,18 @@ def check_keys(config: MemoryConfig, sources: KeySources) -> None:
 
 
 def check_mongodb(sources: KeySources, *, required: bool) -> None:
-    """Raise `MongoUriMissing` when an external MongoDB is required and not named."""
-    if required and sources.find("MONGODB_URI") is None:
+    """Raise `MongoUriMissing` when an external MongoDB is required and not named.
+
+    Raises `MongoUriUnusable` for an address that cannot be one, without showing it.
+    """
+    uri = sources.find("MONGODB_URI")
+    if uri is not None and (problem := connection_strings.problem_of(uri)):
+        place = "the secret" if sources.secrets.get("MONGODB_URI") else f"{sources.dotenv_path}"
+        raise MongoUriUnusable(
+            f"Nothing was started: MONGODB_URI of {place} cannot be used: {problem}",
+            hint="agentengine secret set MONGODB_URI",
+        )
+    if required and uri is None:
         raise MongoUriMissing(
             "Nothing was started: MONGODB_URI is required because dev.yaml sets "
             f"services.mongodb.local to false ({sources.searched(['MONGODB_URI'])})",

@@ -8,8 +8,6 @@ from memory_server import settings
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "environment.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `([A-Z_]+)` \| ([\w.]+) \|", PAGE, re.MULTILINE))
 OF_LIBRARIES = {*re.findall(r"`([A-Z_]+)`", PAGE.rpartition("Libraries read")[2])}
-OF_MONGODB = {"MONGOMEM_DB_NAME"}
-"""Passed on for a store that is not built yet, beside the address that is refused."""
 
 
 def test_every_setting_of_the_server_is_in_the_table_and_no_other() -> None:
@@ -23,4 +21,4 @@ def test_every_setting_of_the_server_is_in_the_table_and_no_other() -> None:
 def test_what_the_local_commands_pass_on_is_marked() -> None:
     marked = {name for name, set_by in ROWS.items() if set_by == ".env"}
 
-    assert marked | OF_LIBRARIES | OF_MONGODB == {*PROVIDER_KEYS, *SETTINGS}
+    assert marked | OF_LIBRARIES == {*PROVIDER_KEYS, *SETTINGS}

@@ -8,6 +8,7 @@ from agentengine_cli.control.environment import (
     KeyMissing,
     KeySources,
     MongoUriMissing,
+    MongoUriUnusable,
     check_keys,
     check_mongodb,
     fingerprint,
@@ -93,6 +94,18 @@ def test_external_database_without_its_address_is_refused() -> None:
 
     with pytest.raises(MongoUriMissing, match=r"MONGODB_URI in /project/\.env"):
         check_mongodb(sources(), required=True)
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_an_address_of_a_database_that_is_none_is_refused_without_being_shown(
+    required: bool,
+) -> None:
+    bad = {"MONGODB_URI": "mongodb" + "+srv://ana:hunter2@x@cluster.example.net"}
+
+    for given in (sources(dotenv=bad), sources(secrets=bad)):
+        with pytest.raises(MongoUriUnusable, match=r"Nothing was started.*escaped") as refused:
+            check_mongodb(given, required=required)
+        assert "hunter2" not in str(refused.value)
 
 
 def test_child_gets_the_machine_and_nothing_else_of_the_shell() -> None:
