@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from memory_server.domain.scope import Scope
 from memory_server.domain.words import query_terms
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.search import Hit
@@ -16,6 +17,7 @@ from memory_server.storage.mongo import MongoStore
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.sqlite import SqliteStore
 from tests.clock import ManualClock
+from tests.factories import PROJECT
 from tests.integration.storage.corpus import (
     SPACE,
     Chance,
@@ -97,7 +99,9 @@ async def test_both_know_the_same_recent_turns(both: Both) -> None:
 async def test_both_know_the_same_histories(both: Both) -> None:
     chance = Chance(SEED + 5)
     for _ in range(HISTORIES):
-        scope, memory_id = chance.scope(), chance.one(both.written.ids)
+        whole = Scope(project_id=PROJECT)
+        scope = whole if chance.happens(0.7) else chance.scope()
+        memory_id = chance.one(both.written.ids)
         one, other = [await _history(store, scope, memory_id) for store in _stores(both)]
         assert one == other, (scope, memory_id)
 

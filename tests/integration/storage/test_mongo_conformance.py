@@ -5,17 +5,23 @@ from tests.conformance.accounts import AccountsContract
 from tests.conformance.archive import ArchiveContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
+from tests.conformance.filters import FiltersContract
 from tests.conformance.job_claims import JobClaimsContract
 from tests.conformance.job_order import JobOrderContract
 from tests.conformance.jobs import JobsContract
 from tests.conformance.members import MembersContract
+from tests.conformance.memories import MemoriesContract
+from tests.conformance.memory_changes import MemoryChangesContract
+from tests.conformance.moments import MomentsContract
 from tests.conformance.projects import ProjectsContract
+from tests.conformance.records import RecordsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.space_switch import SpaceSwitchContract
 from tests.conformance.spaces import SpacesContract
 from tests.conformance.turns import TurnsContract
+from tests.conformance.versions import VersionsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
 
@@ -82,4 +88,28 @@ class TestSpaces(OnMongo, SpacesContract):
 
 
 class TestSpaceSwitch(OnMongo, SpaceSwitchContract):
+    pass
+
+
+class TestFilters(OnMongo, FiltersContract):
+    pass
+
+
+class TestMemories(OnMongo, MemoriesContract):
+    pass
+
+
+class TestMemoryChanges(OnMongo, MemoryChangesContract):
+    pass
+
+
+class TestMoments(OnMongo, MomentsContract):
+    pass
+
+
+class TestRecords(OnMongo, RecordsContract):
+    pass
+
+
+class TestVersions(OnMongo, VersionsContract):
     pass
