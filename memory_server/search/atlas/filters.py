@@ -5,7 +5,8 @@ by AND and OR. What they leave undecided, and what an index rounds, is decided a
 `$match`; so the part pushed down may let more pass than the filter, and never less.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,6 +39,10 @@ EXACT = 2**53
 LONGEST_TEXT = 1_000
 """Characters of a text that is looked up; the index leaves out texts of more than 32,766 bytes."""
 
+_KINDS: Sequence[Kind] = ("string", "number", "boolean", "date")
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
+"""What a declared key looks like; an index takes no other."""
+
 _RANGES = {
     Operator.GT: Operator.GTE,
     Operator.GTE: Operator.GTE,
@@ -61,6 +66,22 @@ class Fields:
 def key_path(key: str, kind: Kind) -> str:
     """Return where a declared metadata key is indexed."""
     return f"{MOMENTS}.{key}" if kind == "date" else f"metadata.{key}"
+
+
+def keys_of(condition: Filter | None) -> Iterator[tuple[str, Kind]]:
+    """Yield the metadata keys that a filter compares, each with the kind of what it asks for."""
+    if isinstance(condition, Clauses):
+        for part in condition.filters:
+            yield from keys_of(part)
+        return
+    if condition is None or not condition.path.startswith("metadata."):
+        return
+    key = condition.path.removeprefix("metadata.")
+    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    kinds = {kind_of(value) for value in values}
+    for kind in _KINDS:
+        if condition.operator is not Operator.EXISTS and kinds == {kind} and _KEY.fullmatch(key):
+            yield key, kind
 
 
 def pushed(condition: Filter | None, fields: Fields) -> Filter | None:

@@ -70,6 +70,7 @@ class AtlasIndex(SearchIndex):
         words = [term for term in terms if any(character.isalnum() for character in term)]
         if not words or not _may_find(selection):
             return []
+        self._indexes.need_keys(selection.filter)
         fields = self._indexes.words(selection.source)
         if fields is None:
             return await self._instead.text(selection, terms)
@@ -91,6 +92,8 @@ class AtlasIndex(SearchIndex):
             )
         if not _may_find(selection):
             return []
+        self._indexes.need_space(space)
+        self._indexes.need_keys(selection.filter)
         fields = self._indexes.vectors(selection.source, space)
         if fields is None:
             return await self._instead.vector(selection, vector, space)

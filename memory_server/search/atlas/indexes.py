@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pymongo.errors import OperationFailure
@@ -10,6 +10,7 @@ from pymongo.operations import SearchIndexModel
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.filters import Filter
 from memory_server.ports.clock import Clock
 from memory_server.search.atlas.definitions import (
     NAMES,
@@ -24,7 +25,7 @@ from memory_server.search.atlas.definitions import (
     vector_path,
 )
 from memory_server.search.atlas.deployment import Database, run
-from memory_server.search.atlas.filters import Fields
+from memory_server.search.atlas.filters import Fields, keys_of
 
 logger = logging.getLogger(__name__)
 
@@ -71,13 +72,40 @@ class AtlasIndexes:
         self._clock = clock
         self._wanted = Wanted()
         self._states: dict[tuple[Source, Leg], IndexState] = {}
+        self._is_behind = True
 
-    async def ensure(self, wanted: Wanted) -> None:
+    @property
+    def wanted(self) -> Wanted:
+        """What was needed so far."""
+        return self._wanted
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is needed that `ensure` has not asked for yet."""
+        return self._is_behind
+
+    def need_space(self, space: EmbeddingSpace) -> None:
+        """Let the vectors of a space be indexed from the next `ensure` on."""
+        if space.name not in {one.name for one in self._wanted.spaces}:
+            self._wanted = replace(self._wanted, spaces=(*self._wanted.spaces, space))
+            self._is_behind = True
+
+    def need_keys(self, condition: Filter | None) -> None:
+        """Let the metadata keys that a filter names be indexed from the next `ensure` on.
+
+        The filters of clients name declared keys only, with values of their declared type.
+        """
+        named = {key: kind for key, kind in keys_of(condition) if key not in self._wanted.keys}
+        if named:
+            self._wanted = replace(self._wanted, keys={**named, **self._wanted.keys})
+            self._is_behind = True
+
+    async def ensure(self) -> None:
         """Make what is missing and add to what is there; several servers may do so at once.
 
-        Returns before anything is built: `refresh` tells what answers.
+        Returns before anything is built; what is refused is asked for again by the next call.
         """
-        self._wanted = wanted
+        self._is_behind = False
         is_full = False
         for source in SOURCES:
             known = await self._list(source)
@@ -86,6 +114,7 @@ class AtlasIndexes:
                 is_full = is_full or (refused is not None and refused.status == "QUOTA")
                 self._states[source, leg] = refused or self._state(source, leg, known)
         self._log_missing()
+        await self.refresh()
 
     async def refresh(self) -> None:
         """Ask for the state of every index."""
