@@ -19,6 +19,7 @@ from memory_server.services.memories import MemoryKeeping
 from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
+from memory_server.services.reembedding import Reembedding
 from memory_server.services.search import Retrieval
 from memory_server.services.servers import Presence
 from memory_server.services.service_accounts import ServiceAccounts
@@ -68,6 +69,8 @@ class Services(Protocol):
     def archiving(self) -> Archiving: ...
     @property
     def readiness(self) -> ReadinessOfServer: ...
+    @property
+    def reembedding(self) -> Reembedding: ...
     @property
     def presence(self) -> Presence: ...
 

@@ -101,13 +101,10 @@ class Reembedding:
                 "problem": self._problem,
             }
         if spaces.active is not None and spaces.active.space != self._wanted.space:
-            spaces = await self._store.spaces.look(counted=True)
             return {
                 "state": "needed",
                 "from": spaces.active.space,
                 "to": self._wanted.space,
-                "done": 0,
-                "total": spaces.total,
                 "problem": "the vectors are of another model than the configured one; it answers "
                 "on until: agentengine memory reembed",
             }

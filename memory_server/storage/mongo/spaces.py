@@ -128,8 +128,8 @@ class MongoSpaces(Spaces):
             for one in vectors:
                 change: Document = {"$addToSet": {"refused": key}}
                 if one.vector is not None:
-                    vector = packed(one.vector) if spaced(one.vector, space) else None
-                    change = {"$set": {f"vectors.{key}": vector}}
+                    spaced(one.vector, space)  # refuses one of another dimension
+                    change = {"$set": {f"vectors.{key}": packed(one.vector)}}
                 if await self._give(one, key, change):
                     given += one.vector is not None
                     refused += one.vector is None
@@ -239,7 +239,7 @@ class MongoSpaces(Spaces):
     async def _counts(self) -> Mapping[str, int]:
         """Count the vectors of every space: it takes as long as reading them all."""
         counts: dict[str, int] = {}
-        pipeline = [
+        pipeline: list[Document] = [
             {"$match": {"has_embedding": True}},
             {"$project": {"_id": 0, "held": {"$objectToArray": "$vectors"}}},
             {"$unwind": "$held"},
@@ -266,10 +266,11 @@ class MongoSpaces(Spaces):
         """Remember other spaces; what was of them before is outdated. Returns the revision."""
         kept = {one.space for one in (ahead.active, ahead.target) if one is not None}
         former = {one["space"] for one in (stored["active"], stored["target"]) if one is not None}
+        revision = int(stored["revision"]) + 1
         values = {
             "active": _written(ahead.active),
             "target": _written(ahead.target),
-            "revision": int(stored["revision"]) + 1,
+            "revision": revision,
             "changed_at": to_micros(now),
             "done": 0,
             "refused": 0,
@@ -280,7 +281,7 @@ class MongoSpaces(Spaces):
             await self._database[SPACES].replace_one(_THE_ONE, values, upsert=True, session=session)
         except DuplicateKeyError as error:  # another server was the first to note anything
             raise overtaken(error) from error
-        return int(values["revision"])
+        return revision
 
 
 def _without(key: str) -> Document:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ async def answers(application: Application, query: str = "Where do I live?") -> 
         mode=RetrievalMode.SEMANTIC,
     )
     found = await application.retrieval.search(request)
-    return [(chunk.content, round(chunk.score, 6)) for chunk in found.chunks]
+    return [(chunk.content, round(chunk.score or 0.0, 6)) for chunk in found.chunks]
 
 
 async def spaces(deployment: Deployed) -> SpacesInUse:
@@ -311,3 +312,32 @@ async def test_work_that_was_cut_off_goes_on_where_it_was(
         clock.advance(1)
 
     assert dict((await first.store.spaces.look()).vectors)[NEW] == 4
+
+
+async def test_turns_are_embedded_as_a_promotion_would_have_embedded_them(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """With the one they answer, where both were promoted together."""
+    late = {"short_term": {"embed_on_write": False}}
+    found = []
+    for name, memory in (("old", late), ("new", late | {"embedding": OTHER_MODEL["embedding"]})):
+        (tmp_path / name).mkdir()
+        application = an_application(tmp_path / name, clock, **memory)
+        await application.store.open()
+        for sentences in (SAID[:3], SAID[3:]):
+            await talk(application, sentences)
+            await application.promotion.flush(a_scope().project_id)
+        found.append(application)
+    old, fresh = found
+
+    wanted = fresh.settings.embedding
+    await old.store.spaces.declare(old.settings.embedding, now=clock.now())
+    await old.reembedding.begin(wanted)
+    moved = succeed(replace(fresh.settings, answers=old.settings.embedding, target=wanted), old)
+    await moved.rebuilder.run_until_idle()
+    afterwards = succeed(fresh.settings, moved)
+
+    assert await answers(afterwards) == await answers(fresh)
+    assert len(await answers(fresh)) == 4
+    await afterwards.close()
+    await fresh.close()
