@@ -25,10 +25,11 @@ from memory_server.storage.mongo.collections import (
 )
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.job_documents import UNFINISHED
 from memory_server.storage.mongo.sessions import skip_erased
 
 PORTION = 500
-"""How many memories are deleted at once."""
+"""How many documents are deleted at once."""
 KINDS = (
     "turns",
     "snapshots",
@@ -46,14 +47,17 @@ KINDS = (
 async def erase(database: MongoDatabase, scope: Scope, now: datetime) -> Mapping[str, int]:
     """Delete what the scope's user owns, or the project's all; return counts by kind.
 
-    Work goes first, so that nothing of it is stored any more, and again last: some may have been
-    made of what was still there.
+    Work goes first, so that nothing of it is stored any more; again when there are no turns that
+    it could be made of, and last, for what saved memories have queued. Whatever was stored before
+    the call is gone when it returns. What is stored meanwhile is gone or is there, each write as
+    a whole, but for a job that finds nothing to do.
     """
     erasing = _Erasing(database, scope)
     with database.translated():
         await erased.note(database, scope, now)
         await erasing.jobs()
         await erasing.sessions()
+        await erasing.jobs()
         await erasing.memories()
         await erasing.jobs()
         await erasing.executions()
@@ -71,23 +75,30 @@ class _Erasing:
         self.counts: Counter[str] = Counter()
 
     async def jobs(self) -> None:
-        owner = {"project_id": self._scope.project_id}
+        """Delete jobs: those that are over by portions, those to be done with their owners."""
+        over = {**self._owned, "state": {"$nin": UNFINISHED}}
+        while gone := await self._delete_jobs(over):
+            self.counts["jobs"] += gone
+        owners: Document = {"project_id": self._scope.project_id}
         if not self._is_of_all:
-            owner["owner"] = job_owner(self._scope.user_id)
-
-        async def delete(session: Session) -> int:
-            await self._database[JOB_OWNERS].delete_many(owner, session=session)
-            deleted = await self._database[JOBS].delete_many(self._owned, session=session)
-            return deleted.deleted_count
-
-        self.counts["jobs"] += await self._database.transact(delete)
+            owners["owner"] = job_owner(self._scope.user_id)
+        for owner in await self._database[JOB_OWNERS].distinct("owner", owners):
+            whose = {"project_id": self._scope.project_id, "owner": owner}
+            self.counts["jobs"] += await self._database.transact(
+                partial(self._delete_owner, whose=whose)
+            )
 
     async def sessions(self) -> None:
         """Delete turns and snapshots, and leave sessions to those who are still in them."""
         async for session_id in self._sessions_of():
-            counts, turns = await self._database.transact(partial(self._delete_session, session_id))
-            self._database.announce(TURNS, turns)
-            self.counts.update(counts)
+            is_left = True
+            while is_left:
+                counts, turns = await self._database.transact(
+                    partial(self._delete_session, session_id=session_id)
+                )
+                self._database.announce(TURNS, turns)
+                self.counts.update(counts)
+                is_left = len(turns) == PORTION
 
     async def memories(self) -> None:
         for kind, collection in MEMORIES.items():
@@ -111,19 +122,30 @@ class _Erasing:
         for one in await found.to_list():
             yield one["_id"]
 
+    async def _delete_jobs(self, wanted: Document) -> int:
+        found = await self._database[JOBS].find(wanted, {"_id": 1}).limit(PORTION).to_list()
+        ids = {"_id": {"$in": [one["_id"] for one in found]}}
+        return (await self._database[JOBS].delete_many(ids)).deleted_count if found else 0
+
+    async def _delete_owner(self, session: Session, whose: Document) -> int:
+        await self._database[JOB_OWNERS].delete_many(whose, session=session)
+        return (await self._database[JOBS].delete_many(whose, session=session)).deleted_count
+
     async def _delete_session(
-        self, session_id: str, session: Session
+        self, session: Session, session_id: str
     ) -> tuple[Counter[str], list[Document]]:
+        """Delete a portion of a session's turns; with the last one, all else that is in it."""
         counts: Counter[str] = Counter()
         mine = self._owned | {"session_id": session_id}
-        turns = await self._sizes(TURNS, mine, session)
+        turns = await self._sizes(TURNS, mine, session, limit=PORTION)
         ids = [one["_id"] for one in turns]
         counts["turns"] = counts["index_entries"] = len(turns)
         counts["idempotency_keys"] = sum("idempotency_key" in one for one in turns)
         counts["vectors"] = sum(one["vectors"] for one in turns)
         await self._database[TURNS].delete_many({"_id": {"$in": ids}}, session=session)
-        deleted = await self._database[SNAPSHOTS].delete_many(mine, session=session)
-        counts["snapshots"] = deleted.deleted_count
+        if len(turns) < PORTION:
+            deleted = await self._database[SNAPSHOTS].delete_many(mine, session=session)
+            counts["snapshots"] = deleted.deleted_count
         counts["sessions"] = await self._leave(session, session_id)
         return counts, ids
 
