@@ -52,6 +52,7 @@ def create_app(
         finally:
             await opening.end()
             await deployment.end()
+            await application.lasting.standing.end()
             await application.presence.leave()
             await deployment.current.close()
 
@@ -89,6 +90,7 @@ def _opening(application: Application, deployment: Deployment[Application]) -> O
         await deployment.prepare()
         await application.presence.join()
         deployment.begin()
+        application.lasting.standing.begin()
 
     is_elsewhere = application.settings.mongodb is not None
     return Opening(begin, clock=application.clock, waits=is_elsewhere)

@@ -45,6 +45,8 @@ class Lasting:
     members: MemberKeeping
     executions: ExecutionKeeping
     presence: Presence
+    standing: Schedule
+    """Duties that go on as long as the server."""
     records: DeploymentRecords
     agent: Agent | None
     """One of the user's own; None: the built-in one, which has the models of each configuration."""

@@ -57,7 +57,11 @@ from memory_server.settings import MongoSettings, ServerRole, Settings
 from memory_server.storage.files import DeploymentDirectory
 from memory_server.storage.files.start import in_effect
 from memory_server.storage.sqlite.store import SqliteStore
-from memory_server.worker.duties import duties_of_every_server, duties_of_workers
+from memory_server.worker.duties import (
+    duties_of_every_server,
+    duties_of_workers,
+    standing_duties,
+)
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Schedule
 
@@ -199,13 +203,7 @@ def join(
         background=background,
         reembedding=reembedding,
     )
-    duties = duties_of_every_server(
-        presence=lasting.presence,
-        executions=lasting.executions,
-        attempts=store.attempts,
-        readiness=readiness,
-        clock=clock,
-    )
+    duties = duties_of_every_server(readiness)
     if settings.role is not ServerRole.API:
         duties += duties_of_workers(
             store=store,
@@ -298,6 +296,10 @@ def _lasting(
     executions = ExecutionKeeping(
         executions=store.executions, clock=clock, ids=ids, server_id=me.id
     )
+    presence = Presence(servers=store.servers, clock=clock, me=me)
+    standing = standing_duties(
+        presence=presence, executions=executions, attempts=store.attempts, clock=clock
+    )
     return Lasting(
         owner_token=owner_token,
         identity=Identity(
@@ -315,7 +317,8 @@ def _lasting(
             members=store.members, attempts=store.attempts, clock=clock, tokens=tokens
         ),
         executions=executions,
-        presence=Presence(servers=store.servers, clock=clock, me=me),
+        presence=presence,
+        standing=Schedule(clock=clock, duties=standing),
         records=records or DeploymentDirectory(settings.data_dir),
         agent=build_agent(settings, badges=executions),
     )

@@ -28,15 +28,10 @@ ATTEMPTS_KEPT = timedelta(hours=1)
 """Longer than any window in which attempts are counted."""
 
 
-def duties_of_every_server(
-    *,
-    presence: Presence,
-    executions: ExecutionKeeping,
-    attempts: Attempts,
-    readiness: ReadinessOfServer,
-    clock: Clock,
+def standing_duties(
+    *, presence: Presence, executions: ExecutionKeeping, attempts: Attempts, clock: Clock
 ) -> list[Duty]:
-    """Return the heartbeat, the care for what runs here, and the checks of the providers."""
+    """Return what goes on while the server stops too: heartbeat, and care for invocations."""
 
     async def tidy() -> None:
         await presence.forget_old()
@@ -47,6 +42,12 @@ def duties_of_every_server(
         Duty(name="presence", every=HEARTBEAT, act=presence.beat),
         Duty(name="executions", every=timedelta(seconds=1), act=executions.look_after),
         Duty(name="leftovers", every=timedelta(seconds=30), act=tidy),
+    ]
+
+
+def duties_of_every_server(readiness: ReadinessOfServer) -> list[Duty]:
+    """Return the checks of the providers."""
+    return [
         Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
         Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
     ]

@@ -30,6 +30,18 @@ class Schedule:
         self._duties = duties
         self._early: dict[str, asyncio.Event] = {duty.name: asyncio.Event() for duty in duties}
         self._stopping = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Run all duties until ended."""
+        if self._running is None:
+            self._running = asyncio.create_task(self.run(), name="duties")
+
+    async def end(self) -> None:
+        """Stop, and return when what was begun has ended."""
+        self.stop()
+        if self._running is not None:
+            await asyncio.wait({self._running})
 
     def hurry(self, name: str) -> None:
         """Run that duty soon: after a tenth of its period at the most.

@@ -13,8 +13,9 @@ from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.bootstrap import join
 from memory_server.domain.job import JobState
+from memory_server.domain.server import HEARTBEAT
 from memory_server.settings import ServerRole
-from tests.clock import ManualClock
+from tests.clock import START, ManualClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
 
 TURN = {"session_id": "s", "role": "user", "content": "I live in Oslo.", "user_id": "ana"}
@@ -109,3 +110,22 @@ async def test_who_is_at_work_is_no_strangers_affair(play: Play) -> None:
         ready = (await stranger.get("/ready")).json()
 
     assert (ready["servers"], ready["warnings"]) == ([], [])
+
+
+async def test_a_server_that_stops_is_alive_to_the_others_until_it_has_ended(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    application = an_application(tmp_path, clock)
+    app = create_app(application)
+    async with app.router.lifespan_context(app):
+        await app.state.deployment.drain()
+        for _ in range(10):
+            clock.advance(by=HEARTBEAT)
+            for _ in range(20):
+                await application.store.jobs.counts()
+        (seen,) = await application.store.servers.seen_since(clock.now() - HEARTBEAT)
+        ended = application.background.state
+    left = await application.store.servers.seen_since(START)
+
+    assert (seen.is_stopping, ended) == (True, "stopped")
+    assert left == []
