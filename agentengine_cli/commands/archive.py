@@ -39,6 +39,14 @@ STDOUT = "-"
 TOLD_EVERY = 10_000
 """Items between two words of progress."""
 OUTCOMES = ("new", "known", "conflict", "erased")
+PLURALS = {
+    "memory": "memories",
+    "session": "sessions",
+    "turn": "turns",
+    "snapshot": "snapshots",
+    "job": "jobs",
+}
+"""Of the kinds of items."""
 AGAIN = "Run the same command again: what the server has is not stored twice"
 
 
@@ -199,7 +207,10 @@ class Tally:
     def document(self) -> dict[str, Any]:
         """Return the counts, and the new ones by kind."""
         totals = {outcome: counts.total() for outcome, counts in self._counts.items()}
-        return {**totals, **{f"new_{kind}s": n for kind, n in self._counts["new"].items() if n}}
+        return {
+            **totals,
+            **{f"new_{PLURALS[kind]}": n for kind, n in self._counts["new"].items() if n},
+        }
 
     def complain(self) -> None:
         """Raise `PartlyFailed` if something else was in the place of an item."""
@@ -269,7 +280,7 @@ def _holding(checking: "ArchiveCheck") -> dict[str, Any]:
         "project": checked.head.project_id,
         "exported_at": checked.head.exported_at.isoformat(),
         "items": checked.items,
-        **{f"{kind}s": count for kind, count in checked.end.counts.items()},
+        **{PLURALS[kind]: count for kind, count in checked.end.counts.items()},
     }
 
 

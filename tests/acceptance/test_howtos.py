@@ -138,6 +138,26 @@ def test_page_of_a_server_elsewhere_leads_from_its_start_to_a_found_memory(empty
     assert "already there: 1" in again
 
 
+def test_archive_page_exports_imports_copies_and_erases(running: Shell) -> None:
+    moving, copying, erasing = blocks("back-up-and-move.md", "sh")
+    turns = running.directory / "conversations.jsonl"
+    turns.write_text(
+        '{"session_id": "s", "user_id": "ana", "role": "user", "content": "I fly from Boston."}\n'
+    )
+    running.ok("memory", "import", str(turns))
+
+    moved = run(running, ["sh", "-c", moving])
+    copied = run(running, ["sh", "-c", copying])
+    erased = run(running, ["sh", "-c", erasing])
+
+    assert "dry_run: yes" in moved
+    assert "new: 0" in moved.splitlines()
+    assert "integrity: ok" in copied
+    assert "traces: none" in erased
+    assert "0" in erased.splitlines()
+    assert "erased: 2" in erased.splitlines()
+
+
 @contextmanager
 def remote(directory: Path) -> Iterator[tuple[str, str]]:
     """Start a server that no command of ours manages; yield its address and owner token."""

@@ -19,11 +19,11 @@ from tests.factories import (
     PROJECT,
     SESSION,
     SPACE,
-    a_fact,
     a_job,
     a_memory,
     a_scope,
     a_snapshot,
+    a_term,
     a_turn,
     a_vector,
     an_account,
@@ -101,7 +101,7 @@ class StoreContract:
 
     async def test_erasing_a_user_leaves_no_trace(self, store: Store) -> None:
         known = await fill(store)
-        new = a_memory(id=known.memory.id, body=a_fact(), revision=2, version=2)
+        new = a_memory(id=known.memory.id, body=a_term(), revision=2, version=2)
         replace = Replace(memory=new, former_id="former", vector=a_vector(1))
         await store.memories.apply(PROJECT, [replace], space=SPACE)
 

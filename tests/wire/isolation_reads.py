@@ -165,3 +165,20 @@ async def count_work(call: Call) -> None:
     """The numbers of the whole server: they name nobody and hold no memory."""
     answer = await call.send(call.path)
     call.world.check_answer(answer, ())
+
+
+async def export(call: Call) -> None:
+    """Export everything of a user or of all, what is deleted too."""
+    answer = await call.send(call.path, user_id=call.step.user)
+    if refused := not_an_owner(call):
+        return call.refused(answer, refused)
+    assert answer.status_code == 200, answer.text
+    admitted = [
+        one
+        for one in call.world.kept.values()
+        if one.project == call.project and call.step.user in (None, one.owner)
+    ]
+    secrets = [secret for one in admitted for secret in (one.secret, *one.former)]
+    call.world.check_answer(answer, secrets)
+    assert all(secret in answer.text for secret in secrets)
+    return None

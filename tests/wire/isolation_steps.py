@@ -48,6 +48,7 @@ OF_OWNERS: dict[Route, Asked] = {
     ("GET", f"{ADMIN}/memories"): reads.show_all,
     ("GET", f"{ADMIN}/memories/{{memory_id}}/history"): reads.show_history,
     ("DELETE", f"{ADMIN}/scope"): writes.erase,
+    ("GET", f"{ADMIN}/export"): reads.export,
 }
 """Administration that reads or removes memory."""
 
