@@ -353,4 +353,4 @@ def erase(
         traces = {"traces": erased["traces"]} if "traces" in erased else {}
         context.output.record({"erased": user_id, **erased["deleted"], **traces})
         if traces.get("traces") == BEING_REMOVED:
-            context.output.hint("agentengine status tells when no traces are left on the disk")
+            context.output.hint("agentengine memory status tells of traces until none are left")

@@ -27,6 +27,8 @@ class StandIn:
     turns: list[dict[str, Any]] = field(default_factory=list)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     memories: list[dict[str, Any]] = field(default_factory=list)
+    traces: str = "none"
+    """What is left on the disk after an erasure."""
     jobs: list[dict[str, Any]] = field(default_factory=list)
     after_flush: list[dict[str, Any]] = field(default_factory=list)
     own_jobs: int | None = None
@@ -124,7 +126,7 @@ class _Routes:
     async def erase(self, request: Request) -> Response:
         kept = [m for m in self.state.memories if m["user_id"] != request.query_params["user_id"]]
         gone, self.state.memories = len(self.state.memories) - len(kept), kept
-        return JSONResponse({"deleted": {"memories": gone}})
+        return JSONResponse({"deleted": {"memories": gone}, "traces": self.state.traces})
 
     async def token(self, request: Request) -> Response:
         form = await request.form()

@@ -334,8 +334,17 @@ def test_a_user_is_erased_and_what_went_is_counted(cli: Cli, stack: Path, server
 
     ran = cli("memory", "erase", "--user-id", "ana", "--yes", "--json")
 
-    assert ran.json == {"user_id": "ana", "deleted": {"memories": 1}}
+    assert ran.json == {"user_id": "ana", "deleted": {"memories": 1}, "traces": "none"}
     assert [memory["user_id"] for memory in server.memories] == ["bob"]
+
+
+def test_traces_that_an_erasure_left_are_told_of(cli: Cli, stack: Path, server: StandIn) -> None:
+    server.traces = "being removed"
+
+    ran = cli("memory", "erase", "--user-id", "ana", "--yes")
+
+    assert ran.out.splitlines() == ["erased: ana", "memories: 0", "traces: being removed"]
+    assert "agentengine memory status" in ran.err
 
 
 def test_nobody_is_erased_without_being_asked(cli: Cli, stack: Path, server: StandIn) -> None:
