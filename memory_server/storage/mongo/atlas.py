@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -42,17 +42,17 @@ class AtlasSearch(SearchIndex):
         *,
         instead: SearchIndex,
         clock: Clock,
-        spaces: Sequence[EmbeddingSpace] = (),
+        spaces: Callable[[], Awaitable[Sequence[EmbeddingSpace]]],
     ) -> None:
         """Prepare it; `instead` is asked where an index of Atlas is missing or being built.
 
-        `spaces` are indexed from the start, others from the first search in them.
+        `spaces` tells whose vectors answer or are being made: they are indexed before they are
+        asked for.
         """
         self._database = database
         self._clock = clock
         self._indexes = AtlasIndexes(database, COLLECTIONS, clock)
-        for space in spaces:
-            self._indexes.need_space(space)
+        self._spaces = spaces
         self._recent = RecentWrites(stored, COLLECTIONS, clock)
         self._index = AtlasIndex(
             database,
@@ -77,7 +77,7 @@ class AtlasSearch(SearchIndex):
     async def open(self) -> None:
         """Begin to look after the indexes."""
         await self._recent.open()
-        await self._indexes.ensure()
+        await self.tend()
         self._task = asyncio.create_task(self._tend())
 
     async def close(self) -> None:
@@ -102,6 +102,8 @@ class AtlasSearch(SearchIndex):
 
     async def tend(self) -> None:
         """Look after the indexes once."""
+        for space in await self._spaces():
+            self._indexes.need_space(space)
         if self._indexes.is_behind:
             await self._indexes.ensure()
         else:

@@ -35,7 +35,7 @@ from memory_server.storage.mongo.members import MongoMembers
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
-from memory_server.storage.mongo.search import VECTOR_MEMORY_BYTES, index_over
+from memory_server.storage.mongo.search import VECTOR_MEMORY_BYTES, ChosenIndex
 from memory_server.storage.mongo.servers import MongoServers
 from memory_server.storage.mongo.snapshots import MongoSnapshots
 from memory_server.storage.mongo.spaces import MongoSpaces
@@ -71,8 +71,12 @@ class MongoStore(Store):
         self._executions = MongoExecutions(database)
         self._attempts = MongoAttempts(database)
         self._servers = MongoServers(database)
-        self._search = index_over(
-            database, clock=clock, directory=directory, vector_memory_bytes=vector_memory_bytes
+        self._search = ChosenIndex(
+            database,
+            self._spaces,
+            clock=clock,
+            directory=directory,
+            vector_memory_bytes=vector_memory_bytes,
         )
 
     @property
@@ -151,8 +155,7 @@ class MongoStore(Store):
     async def describe(self) -> Mapping[str, Any]:
         return {
             "kind": "mongodb",
-            "location": self._database.location,
-            "hosts": self._database.hosts,
+            "location": self._database.hosts,
             "database": self._database.name,
             "schema_version": self._version,
         }

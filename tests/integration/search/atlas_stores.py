@@ -32,6 +32,10 @@ class NotAsked(SearchIndex):
         raise AssertionError("Atlas describes itself")
 
 
+async def _spaces() -> Sequence[EmbeddingSpace]:
+    return [SPACE, OTHER_SPACE]
+
+
 class AtlasStore(MongoStore):
     """The store with an index of the stand-in in the place of its own."""
 
@@ -43,7 +47,7 @@ class AtlasStore(MongoStore):
             StoredDocuments(database),
             instead=NotAsked(),
             clock=clock,
-            spaces=[SPACE, OTHER_SPACE],
+            spaces=_spaces,
         )
         database.listen(self.index.listen)
 

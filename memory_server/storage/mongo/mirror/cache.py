@@ -155,16 +155,26 @@ def _prefix(deployment: str) -> str:
     return f"index-{zlib.crc32(deployment.encode()):08x}-"
 
 
+def remove_unused(directory: Path, deployment: str) -> None:
+    """Remove every index file of a database that no process has open: none is needed."""
+    _remove_unlocked(directory.glob(f"{_prefix(deployment)}*.sqlite"))
+
+
 def _remove_outdated(directory: Path, deployment: str) -> None:
     """Remove the files of other versions of the index that no process has open."""
-    for path in directory.glob(f"{_prefix(deployment)}*.sqlite"):
-        if not path.name.startswith(f"{_prefix(deployment)}{_SCHEMA}-"):
-            try:
-                lock = FileLock(path.with_name(f"{path.name}.lock"))
-            except StorageLocked:
-                continue
-            _remove(path)
-            lock.release()
+    current = f"{_prefix(deployment)}{_SCHEMA}-"
+    files = directory.glob(f"{_prefix(deployment)}*.sqlite")
+    _remove_unlocked(path for path in files if not path.name.startswith(current))
+
+
+def _remove_unlocked(paths: Iterable[Path]) -> None:
+    for path in paths:
+        try:
+            lock = FileLock(path.with_name(f"{path.name}.lock"))
+        except StorageLocked:
+            continue
+        _remove(path)
+        lock.release()
 
 
 def _remove(path: Path) -> None:
