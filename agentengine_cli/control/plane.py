@@ -229,7 +229,7 @@ class ControlPlane:
         self._check_port(port)
         reasons = plan.reasons_to_start(before, self._wanted(delivery, sources, port), request)
         if request.dry_run:
-            return Applied(status=before, reasons=[*reasons, *changes], notes=notes)
+            return Applied(status=before, reasons=(*reasons, *changes), notes=notes)
         if not reasons:
             status = self._awaited(before, request, report)
             led = self._lead(status, delivery, request, report)
@@ -249,7 +249,7 @@ class ControlPlane:
         status = self._ready(outcome, request.wait_seconds) if request.wait else self.status()
         led = self._lead(status, delivery, request, report)
         status = self.status() if led else status
-        return Applied(status=status, reasons=[*reasons, *led], notes=notes)
+        return Applied(status=status, reasons=(*reasons, *led), notes=notes)
 
     def _lead(
         self, status: Status, delivery: Delivery, request: ApplyRequest, report: Report
