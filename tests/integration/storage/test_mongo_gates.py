@@ -2,7 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.clock import ManualClock
 from tests.factories import a_member, a_memory, a_project, a_turn
 
 WRITES = 50
-Write = Callable[[Store, int], Awaitable[object]]
+Write = Callable[[Store, int], Coroutine[Any, Any, None]]
 
 
 @pytest.fixture
@@ -40,17 +41,17 @@ async def servers(
         await store.close()
 
 
-async def a_turn_of(store: Store, number: int) -> object:
-    return await store.turns.append(a_turn(project_id="shop", session_id=f"s{number % 8}"))
+async def a_turn_of(store: Store, number: int) -> None:
+    await store.turns.append(a_turn(project_id="shop", session_id=f"s{number % 8}"))
 
 
-async def a_memory_of(store: Store, number: int) -> object:
+async def a_memory_of(store: Store, number: int) -> None:
     memory = a_memory(project_id="shop", user_id=f"u{number % 8}")
-    return await store.memories.apply("shop", [Add(memory=memory)])
+    await store.memories.apply("shop", [Add(memory=memory)])
 
 
-async def a_member_of(store: Store, number: int) -> object:
-    return await store.members.add(a_member(project_id="shop"))
+async def a_member_of(store: Store, number: int) -> None:
+    await store.members.add(a_member(project_id="shop"))
 
 
 @pytest.mark.parametrize("first", [0, 20, 40])
