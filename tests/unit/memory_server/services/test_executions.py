@@ -105,10 +105,10 @@ async def test_what_runs_for_an_erased_user_is_stopped(
     execution = await begin(executions)
     work = Work(executions, execution)
 
-    erasure = await store.erase(a_scope())
+    counts = await store.erase(a_scope())
     await executions.look_after()
 
-    assert (erasure.counts["executions"], work.is_stopped) == (1, True)
+    assert (counts["executions"], work.is_stopped) == (1, True)
     assert await executions.find(execution.id) is None
 
 
