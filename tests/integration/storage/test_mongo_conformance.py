@@ -3,6 +3,7 @@
 from memory_server.storage.mongo import MongoStore
 from tests.conformance.accounts import AccountsContract
 from tests.conformance.archive import ArchiveContract
+from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.filters import FiltersContract
@@ -80,6 +81,10 @@ class TestSharedSessions(OnMongo, SharedSessionsContract):
 
 
 class TestArchive(OnMongo, ArchiveContract):
+    pass
+
+
+class TestArchiveStanding(OnMongo, ArchiveStandingContract):
     pass
 
 

@@ -2,6 +2,7 @@
 
 from tests.conformance.accounts import AccountsContract
 from tests.conformance.archive import ArchiveContract, MomentOfArchiveContract
+from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.isolation import IsolationContract
@@ -207,4 +208,12 @@ class TestSpaceSwitchInFile(InFile, SpaceSwitchContract):
 
 
 class TestSpaceSwitchInMemory(InMemory, SpaceSwitchContract):
+    pass
+
+
+class TestArchiveStandingInFile(InFile, ArchiveStandingContract):
+    pass
+
+
+class TestArchiveStandingInMemory(InMemory, ArchiveStandingContract):
     pass
