@@ -14,6 +14,7 @@ from tests.conformance.spaces import (
     LATER,
     NEW,
     OLD,
+    THIRD,
     begin,
     claim,
     drop_all,
@@ -68,6 +69,16 @@ class SpaceSwitchContract:
             await store.spaces.switch(job, now=LATER)
 
         assert (await store.spaces.look()).active == OLD
+
+    async def test_the_job_of_a_former_target_switches_nothing(self, store: Store) -> None:
+        await give(store, await say(store))
+        job = await begin(store)
+        await store.spaces.begin(THIRD, work(), now=LATER)
+
+        assert await store.spaces.switch(job, now=LATER) is Switch.CHANGED
+
+        spaces = await store.spaces.look()
+        assert (spaces.active, spaces.target) == (OLD, THIRD)
 
     async def test_one_of_many_switches_wins(self, store: Store) -> None:
         await give(store, await say(store))
