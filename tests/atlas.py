@@ -122,14 +122,15 @@ class StandInCollection:
             return _Answer(deepcopy(list(self._atlas.indexes.get(self._name, {}).values())))
         documents = await self._atlas.documents(self._name)
         search = {"$search": self._words, "$vectorSearch": self._nearest}[stage]
-        rows = await self._current(search(asked, documents))
+        rows: Any = await self._current(search(asked, documents))
         for one in pipeline[1:]:
             rows = await self._stage(rows, one)
         return _Answer(rows)
 
     async def _current(self, rows: Sequence[tuple[Row, float]]) -> list[tuple[Row, float]]:
         """Return the documents as they are now: an index hands on `_id`s."""
-        stored = {_key(one): one for one in await self._collection.find().to_list()}
+        found = await self._collection.find({}, {"vectors": 0, "fields": 0}).to_list()
+        stored = {_key(one): one for one in found}
         return [(stored[_key(one)], score) for one, score in rows if _key(one) in stored]
 
     async def _stage(self, rows: Any, stage: Row) -> Any:
@@ -139,8 +140,7 @@ class StandInCollection:
                 assert asked > 0
                 return rows[:asked]
             case "$match":
-                among = {"_id": {"$in": [one["_id"] for one, _ in rows]}}
-                found = self._collection.find({"$and": [among, asked]}, {"_id": 1})
+                found = self._collection.find(asked, {"_id": 1})
                 passed = {_key(one) async for one in found}
                 return [(one, score) for one, score in rows if _key(one) in passed]
             case "$project":
@@ -175,7 +175,7 @@ class StandInCollection:
 
     def _nearest(self, asked: Row, documents: Sequence[Row]) -> list[tuple[Row, float]]:
         definition = self._definition(asked, Leg.VECTOR)
-        limit, candidates = asked["limit"], asked.get("numCandidates")
+        limit, candidates = asked["limit"], asked.get("numCandidates", 0)
         if not (limit > 0 and (asked.get("exact") or limit <= candidates <= 10_000)):
             raise index_error("limit should be less than or equal to numCandidates")
         query = unpacked(asked["queryVector"])

@@ -11,7 +11,7 @@ from memory_server.domain.filters import Comparison, Operator
 from memory_server.search.atlas import pipelines
 from memory_server.search.atlas.deployment import Database, run
 
-BATCH = 100
+BATCH = 80
 """Documents in one question: each is nine conditions, and Lucene takes 1,024."""
 
 TOLERANCE = 1e-4

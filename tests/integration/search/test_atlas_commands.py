@@ -81,7 +81,7 @@ async def test_a_deployment_without_atlas_search_is_known_by_its_answer(
 async def test_a_pipeline_is_sent_as_it_is_and_without_a_read_concern(
     deployment: Deployment,
 ) -> None:
-    pipeline = [{"$search": {"index": NAMES[Leg.TEXT]}}, {"$limit": 3}]
+    pipeline: list[Row] = [{"$search": {"index": NAMES[Leg.TEXT]}}, {"$limit": 3}]
 
     with pytest.raises(OperationFailure):
         await run(deployment["memory_turns"], pipeline)
