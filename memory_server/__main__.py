@@ -16,7 +16,6 @@ from typing import Any
 
 import psutil
 import uvicorn
-from fastapi import FastAPI
 
 from memory_server.api.connections import served
 from memory_server.app import create_app
@@ -65,26 +64,30 @@ class Place:
 class AnnouncedServer(uvicorn.Server):
     """Says where it serves as soon as it does, and stops in order when it is told to."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, place: Place | None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        deployment: Deployment[Any] | None = None,
+        place: Place | None = None,
+    ) -> None:
         super().__init__(config)
-        self._deployment: Deployment[Any] = app.state.deployment
+        self._deployment = deployment
         self._place = place
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_draining = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Say no to new work at once, then end; a second signal does not wait any more."""
-        if self._loop is None or self._is_draining:
+        if self._loop is None or self._deployment is None or self._is_draining:
             super().handle_exit(sig, frame)
             return
         self._is_draining = True
-        self._loop.call_soon_threadsafe(self._drain)
+        self._loop.call_soon_threadsafe(self._drain, self._loop, self._deployment)
 
-    def _drain(self) -> None:
-        assert self._loop is not None, "only called on it"
-        self._deployment.drain()
-        seconds = self._deployment.current.settings.drain_seconds
-        self._loop.call_later(seconds, self._stop_taking)
+    def _drain(self, loop: asyncio.AbstractEventLoop, deployment: Deployment[Any]) -> None:
+        deployment.drain()
+        loop.call_later(deployment.current.settings.drain_seconds, self._stop_taking)
 
     def _stop_taking(self) -> None:
         self.should_exit = True
@@ -192,7 +195,7 @@ def _serve(settings: Settings, own: socket.socket, place: Place | None = None) -
     # An agent's process asks the very server that started it, which alone knows its badge.
     app = create_app(replace(settings, url=_near_url(own)), on_switch=_log_as)
     config = served(app, trusted_proxies=settings.trusted_proxies)
-    server = AnnouncedServer(config, app, place)
+    server = AnnouncedServer(config, deployment=app.state.deployment, place=place)
     sockets = [own] if place is None else [place.listener, own]
     for number in (signal.SIGINT, signal.SIGTERM):
         # Uvicorn sends the signal again when it has stopped; without a handler of our own it

@@ -75,7 +75,7 @@ class ServerProcess:
         document: dict[str, Any] = self.ask("GET", "/ready").json()
         return document
 
-    def until(self, condition: Callable[["ServerProcess"], T]) -> T:
+    def until(self, condition: Callable[["ServerProcess"], T | None]) -> T:
         """Return what a condition says of it as soon as that is true."""
         return until(lambda: condition(self))
 
@@ -119,7 +119,7 @@ def running(directory: Path, *options: str, **environ: str) -> Iterator[ServerPr
         server.ended()
 
 
-def until(condition: Callable[[], T]) -> T:
+def until(condition: Callable[[], T | None]) -> T:
     """Return what a condition says as soon as that is true."""
     deadline = time.monotonic() + SECONDS
     while not (found := condition()):

@@ -14,12 +14,14 @@ DOCUMENT = {"log_level": "debug", "metadata_partition_index": {"a.b$c": ["both"]
 
 def a_stored_config(**changes: Any) -> StoredConfig:
     """Return a configuration that waits to be applied."""
-    return StoredConfig(**{"document": DOCUMENT, "digest": "d1", "at": START} | changes)
+    values: dict[str, Any] = {"document": DOCUMENT, "digest": "d1", "at": START}
+    return StoredConfig(**values | changes)
 
 
 def an_applied_config(**changes: Any) -> AppliedConfig:
     """Return a configuration that is in effect."""
-    values = {"document": DOCUMENT, "digest": "d1", "at": START, "local_models": True}
+    values: dict[str, Any] = {"document": DOCUMENT, "digest": "d1", "at": START}
+    values["local_models"] = True
     return AppliedConfig(**values | changes)
 
 

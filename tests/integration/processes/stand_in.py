@@ -19,7 +19,7 @@ shared.listen()
 os.write(telling, b"1")
 os.close(telling)
 while True:
-    found, _, _ = select.select([shared, lifeline], [], [])
+    found, _, _ = select.select([shared.fileno(), lifeline], [], [])
     if lifeline in found:
         Path(f"orphan-{os.getpid()}").touch()
         sys.exit(0)

@@ -57,8 +57,25 @@ def say(server: ServerProcess, session: str) -> dict[str, Any]:
     return receipt
 
 
-def served_by(server: ServerProcess) -> str:
-    return str(server.ready()["pid"])
+def served_by(server: ServerProcess) -> set[str]:
+    """Return the ids of the processes that answer, of several on one port."""
+    return {str(server.ready()["pid"]) for _ in range(8)}
+
+
+def two(pids: set[str]) -> set[str] | None:
+    return pids if len(pids) > 1 else None
+
+
+def worked_off(server: ServerProcess) -> dict[str, int] | None:
+    """Return how many jobs there are once some are done."""
+    counts: dict[str, int] = server.ask("GET", f"{ADMIN}/jobs").json()["counts"]
+    return counts if counts["done"] else None
+
+
+def both_seen(server: ServerProcess) -> dict[str, Any] | None:
+    """Return the readiness document once it tells of two servers."""
+    document = server.ready()
+    return document if len(document["servers"]) == 2 else None
 
 
 def test_one_server_records_and_the_other_extracts(start: Start) -> None:
@@ -71,11 +88,9 @@ def test_one_server_records_and_the_other_extracts(start: Start) -> None:
     say(api, "s1")
     api.ask("POST", f"{ADMIN}/flush")
 
-    counts = api.until(
-        lambda one: (c := one.ask("GET", f"{ADMIN}/jobs").json()["counts"])["done"] and c
-    )
+    counts = api.until(worked_off)
     elsewhere = worker.ask("POST", TURNS, json={})
-    together = api.until(lambda one: len((seen := one.ready())["servers"]) == 2 and seen)
+    together = api.until(both_seen)
     assert alone[0].startswith("no server that does background work is alive")
     assert counts["failed"] == 0
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (421, "WORKER_ONLY")
@@ -88,12 +103,12 @@ def test_processes_that_share_a_port_serve_one_memory_and_outlive_each_other(
 ) -> None:
     server = start("several", "--workers", "2")
     server.until(is_ready)
-    both = until(lambda: (pids := {served_by(server) for _ in range(8)}) and len(pids) > 1 and pids)
+    both = until(lambda: two(served_by(server)))
 
     seqs = [say(server, "s1")["turn_seq"] for _ in range(10)]
     psutil.Process(int(min(both))).kill()
     after = [say(server, "s1")["turn_seq"] for _ in range(3)]
-    until(lambda: len({served_by(server) for _ in range(8)} - {min(both)}) > 1)
+    until(lambda: two(served_by(server) - {min(both)}))
     server.signal(signal.SIGTERM)
 
     assert server.ended() == 0
@@ -131,18 +146,16 @@ def test_what_one_server_applies_the_other_follows(start: Start) -> None:
     first.ask("PUT", f"{ADMIN}/config", json={"memory": memory})
     applied = first.ask("POST", f"{ADMIN}/apply").json()
 
-    running = second.until(
-        lambda one: (
-            (config := one.ask("GET", f"{ADMIN}/runtime").json()["config"])["running"]["digest"]
-            == applied["digest"]
-            and config
-        )
-    )
+    def followed(server: ServerProcess) -> dict[str, Any] | None:
+        running: dict[str, Any] = server.ask("GET", f"{ADMIN}/runtime").json()["config"]["running"]
+        return running if running["digest"] == applied["digest"] else None
+
+    running = second.until(followed)
     refused = second.ask(
         "PUT", "/api/v1/projects/shop/secrets/OPENAI_API_KEY", json={"value": "tell-nobody"}
     )
 
     assert applied["applied"]
-    assert running["running"]["source"] == "applied"
+    assert running["source"] == "applied"
     assert (refused.status_code, refused.json()["code"]) == (409, "SECRET_NOT_SERVED")
     assert not re.search("tell-nobody", refused.text + "".join(first.told + second.told))
