@@ -234,7 +234,7 @@ def _role(given: Mapping[str, str]) -> ServerRole:
 
 def _workers(given: Mapping[str, str]) -> int:
     text = given.get("AGENTENGINE_WORKERS", "1").strip()
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST_WORKERS:
         raise InvalidProjectConfig(
             "AGENTENGINE_WORKERS (--workers): expected how many processes share the port, "
             f"1 to {MOST_WORKERS}"

@@ -153,3 +153,45 @@ def test_the_memory_of_the_index_is_given_in_megabytes(given: str | None, megaby
 def test_what_is_no_number_of_megabytes_is_refused(given: str) -> None:
     with pytest.raises(InvalidProjectConfig, match=r"AGENTENGINE_INDEX_MEMORY_MB: .* as 256"):
         settings.from_environment({"AGENTENGINE_INDEX_MEMORY_MB": given})
+
+
+SHARED = {"MONGODB_URI": "mongodb://localhost"}
+
+
+def test_a_server_does_everything_alone_unless_it_is_told_otherwise() -> None:
+    alone = settings.from_environment({})
+
+    assert (alone.role, alone.workers, alone.drain_seconds) == (settings.ServerRole.ALL, 1, 0)
+
+
+def test_servers_that_share_a_database_have_roles_and_processes() -> None:
+    told = {"AGENTENGINE_ROLE": "Worker", "AGENTENGINE_WORKERS": "3"}
+
+    found = settings.from_environment({**SHARED, **told, "AGENTENGINE_DRAIN_SECONDS": "2.5"})
+
+    assert (found.role, found.workers) == (settings.ServerRole.WORKER, 3)
+    assert found.drain_seconds == 2.5
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("AGENTENGINE_ROLE", "boss", "expected all, api, worker, not 'boss'"),
+        ("AGENTENGINE_WORKERS", "0", "1 to 64"),
+        ("AGENTENGINE_WORKERS", "many", "1 to 64"),
+        ("AGENTENGINE_WORKERS", "٣", "1 to 64"),
+        ("AGENTENGINE_DRAIN_SECONDS", "-1", "0 to 300"),
+        ("AGENTENGINE_DRAIN_SECONDS", "nan", "0 to 300"),
+    ],
+)
+def test_what_no_server_can_be_told_is_refused(name: str, value: str, told: str) -> None:
+    with pytest.raises(InvalidProjectConfig, match=f"{name}.*{told}"):
+        settings.from_environment({**SHARED, name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("AGENTENGINE_ROLE", "api"), ("AGENTENGINE_WORKERS", "2")]
+)
+def test_what_needs_a_shared_database_is_refused_without_one(name: str, value: str) -> None:
+    with pytest.raises(InvalidProjectConfig, match=f"{name}.*SQLite.*MONGODB_URI"):
+        settings.from_environment({name: value})
