@@ -1,7 +1,8 @@
 """Bringing the index to what is stored: one step after the other, never two at once.
 
 A step reads the present state of some documents and writes it to the index before the next one
-reads. So the index never goes back, in whichever order it hears of changes.
+reads. So the index never goes back, in whichever order it hears of changes. A load reads what may
+have changed since it began, and leaves out what was refreshed meanwhile.
 """
 
 import asyncio
@@ -47,6 +48,7 @@ class Refresher:
         self._tokens: deque[tuple[int, bytes]] = deque()
         self._progress = Progress()
         self._total = 0
+        self._refreshed: set[Key] = set()
         self._read = 0
         self._present: int | None = None
         self._problem: str | None = None
@@ -95,6 +97,7 @@ class Refresher:
             )
             await self._cache.write({}, progress)
             self._progress, self._total = progress, total
+            self._refreshed.clear()
         logger.info("search index: loading about %d documents: %s", total, reason)
         self.reach_present()
         self._due.set()
@@ -220,6 +223,8 @@ class Refresher:
         made = {key: self._make(key, found.get(key)) for key in keys}
         await self._cache.write(made, progress)
         self._progress = progress
+        if self.is_loading:
+            self._refreshed.update(keys)
         self._own.settle()
         self._others.settle()
         while self._tokens and self._tokens[0][0] <= self._others.settled:
@@ -253,12 +258,16 @@ class Refresher:
                 after=bson.encode({"k": [key.project_id, key.id]}).hex(),
                 loaded=self._progress.loaded + len(found),
             )
-        await self._proceed(progress, {key: self._make(key, one) for key, one in found.items()})
+        made = {
+            key: self._make(key, one) for key, one in found.items() if key not in self._refreshed
+        }
+        await self._proceed(progress, made)
 
     async def _remove_gone(self) -> None:
         keys, after = await self._cache.indexed(after=self._progress.after, limit=BATCH)
         if not keys:
             await self._proceed(replace(self._progress, stage=None, after=None, complete=True), {})
+            self._refreshed.clear()
             logger.info("search index: loaded %d documents", self._progress.loaded)
             return
         existing = await self._source.existing(keys)

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import bson
 from bson.binary import Binary
+from bson.codec_options import CodecOptions
 from pymongo import ASCENDING, ReadPreference
+from pymongo.asynchronous.cursor import AsyncRawBatchCursor
 
 from memory_server.search.atlas.documents import MOMENTS
 from memory_server.search.local import documents as index
@@ -24,6 +27,9 @@ from memory_server.storage.mongo.turn_documents import turn_of
 
 UNREAD = {"fields": 0, "text": 0, MOMENTS: 0, "tool_calls": 0}
 """What of the documents no index entry is made of."""
+CODEC: CodecOptions[Document] = CodecOptions(tz_aware=True)
+
+Batches = AsyncRawBatchCursor[Document]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +43,7 @@ class Entry:
 
 
 class Source(Protocol):
-    """Where the mirror reads. What a method returns is as new as the call, or newer."""
+    """Where the mirror reads. What a method returns is as new as the call, but for pages."""
 
     collections: Sequence[str]
 
@@ -50,7 +56,10 @@ class Source(Protocol):
     async def page(
         self, collection: str, *, after: Key | None, limit: int
     ) -> Mapping[Key, Document]:
-        """Return the next documents of a collection, in an order that never changes."""
+        """Return the next documents of a collection, in an order that never changes.
+
+        They are as they were at some moment since the first page was asked for.
+        """
         ...
 
     @abstractmethod
@@ -76,6 +85,7 @@ class StoredDocuments(Source):
 
     def __init__(self, database: MongoDatabase) -> None:
         self._database = database
+        self._reading: tuple[Key, Batches] | None = None
 
     async def fetch(self, keys: Iterable[Key]) -> Mapping[Key, Document]:
         return await self._found(keys, UNREAD)
@@ -83,10 +93,23 @@ class StoredDocuments(Source):
     async def page(
         self, collection: str, *, after: Key | None, limit: int
     ) -> Mapping[Key, Document]:
-        wanted = {} if after is None else {"_id": {"$gt": identity(after.project_id, after.id)}}
+        reading, self._reading = self._reading, None
         with self._database.translated():
-            found = self._primary(collection).find(wanted, UNREAD).sort("_id", ASCENDING)
-            return _keyed(collection, await found.limit(limit).to_list())
+            if reading is not None and reading[0] == after:
+                batches = reading[1]
+            else:
+                if reading is not None:
+                    await reading[1].close()
+                batches = self._batches(collection, after, limit)
+            found: Mapping[Key, Document] = {}
+            async for batch in batches:
+                found = _keyed(collection, bson.decode_all(batch, CODEC))
+                if found:
+                    break
+        if found:
+            *_, last = found
+            self._reading = last, batches
+        return found
 
     async def existing(self, keys: Iterable[Key]) -> SizedIterable[Key]:
         return (await self._found(keys, {"_id": 1})).keys()
@@ -122,6 +145,13 @@ class StoredDocuments(Source):
         with self._database.translated():
             answers = await asyncio.gather(*(of(name, among) for name, among in ids.items()))
         return {key: document for answer in answers for key, document in answer.items()}
+
+    def _batches(self, collection: str, after: Key | None, size: int) -> Batches:
+        """Read on after a document; one question for all, of which each batch is a portion."""
+        wanted = {} if after is None else {"_id": {"$gt": identity(after.project_id, after.id)}}
+        return self._primary(collection).find_raw_batches(
+            wanted, UNREAD, sort=[("_id", ASCENDING)], batch_size=size
+        )
 
     def _primary(self, collection: str) -> Collection:
         return self._database[collection].with_options(read_preference=ReadPreference.PRIMARY)

@@ -26,6 +26,8 @@ class Stored(Source):
         self.gate.set()
         self.failures: list[MemoryServerError] = []
         self.read = 0
+        self.page_size = 10**6
+        self._shown: dict[Key, Entry] = {}
 
     def keep(self, key: Key, text: str) -> None:
         """Store a fact, or its next state."""
@@ -46,9 +48,11 @@ class Stored(Source):
     async def page(
         self, collection: str, *, after: Key | None, limit: int
     ) -> Mapping[Key, Document]:
-        keys = sorted(key for key in self.entries if key.collection == collection)
-        later = [key for key in keys if after is None or key > after][:limit]
-        return await self._answer({key: {"e": self.entries[key]} for key in later})
+        if after is None:  # all pages show what was stored when the first one was asked for
+            self._shown = dict(self.entries)
+        keys = sorted(key for key in self._shown if key.collection == collection)
+        later = [key for key in keys if after is None or key > after][: min(limit, self.page_size)]
+        return await self._answer({key: {"e": self._shown[key]} for key in later})
 
     async def existing(self, keys: Iterable[Key]) -> Collection[Key]:
         return (await self._answer({key: {} for key in keys if self._has(key)})).keys()

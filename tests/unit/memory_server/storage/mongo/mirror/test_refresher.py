@@ -16,7 +16,7 @@ from memory_server.storage.mongo.mirror.cache import Cache
 from memory_server.storage.mongo.mirror.marks import Key
 from memory_server.storage.mongo.mirror.refresher import Refresher
 from tests.clock import ManualClock
-from tests.unit.memory_server.storage.mongo.mirror.stored import Stored, fact, until
+from tests.unit.memory_server.storage.mongo.mirror.stored import FACTS, Stored, fact, until
 
 NUMBERS = st.integers(0, 4)
 DOINGS = st.lists(
@@ -83,6 +83,7 @@ def test_it_ends_at_what_is_stored_whatever_was_heard_when(
 ) -> None:
     async def scenario() -> None:
         async with mirroring() as mirror:
+            mirror.stored.page_size = 2
             unheard: list[Key] = []
             for number, (doing, which) in enumerate(doings):
                 await _do(mirror, doing, fact(which), f"text {number}", unheard, chance)
@@ -138,6 +139,25 @@ async def test_a_change_during_a_reading_is_read_again() -> None:
         mirror.refresher.mark_own([fact(1)])
         mirror.stored.gate.set()
         await mirror.refresher.settle()
+
+        assert await mirror.texts() == mirror.wanted()
+
+
+async def test_a_load_does_not_undo_what_changed_since_it_began() -> None:
+    async with mirroring(loaded=False) as mirror:
+        mirror.stored.collections = (FACTS,)
+        mirror.stored.page_size = 2
+        for number in range(5):
+            mirror.stored.keep(fact(number), "old")
+        mirror.stored.gate.clear()
+        await mirror.refresher.load({"at": 0}, "the test began")
+        await until(lambda: mirror.stored.read == 2)
+
+        mirror.stored.keep(fact(3), "new")
+        del mirror.stored.entries[fact(4)]
+        mirror.refresher.mark_own([fact(3), fact(4)])
+        mirror.stored.gate.set()
+        await mirror.until_loaded()
 
         assert await mirror.texts() == mirror.wanted()
 
