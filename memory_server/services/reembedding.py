@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 64
 """Texts of one step: its vectors are kept before the next one begins."""
-PORTION = 200
+PORTION = 100
 """Outdated vectors that are removed in one go."""
 GRACE = timedelta(seconds=60)
 """How long outdated vectors stay: what began before the switch ends on them, on every server."""
