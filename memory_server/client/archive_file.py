@@ -12,7 +12,7 @@ from memory_server.domain.archive_lines import is_head as is_head
 from memory_server.domain.limits import MAX_PORTION_BYTES
 from memory_server.errors import InvalidArchive
 
-MOST_ITEMS = 200
+MOST_ITEMS = 100
 MOST_BYTES = 512 * 1024
 """What one request carries, unless one item is larger: others who write wait for it."""
 END = "end"
