@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from pymongo import ReturnDocument
-from pymongo.errors import BulkWriteError
 
 from memory_server.domain.job import Job, JobState
 from memory_server.errors import LeaseLost
@@ -15,12 +14,10 @@ from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
-from memory_server.storage.mongo.failures import overtaken
 from memory_server.storage.mongo.job_documents import is_unfinished, job_document
 from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges
 from memory_server.storage.mongo.json_fields import json_change
 
-_DUPLICATE_KEY = 11000
 _NO_LEASE: Mapping[str, None] = {"lease_owner": None, "lease_until": None}
 
 
@@ -49,7 +46,7 @@ async def enqueue(
     for owner, documents in by_owner.items():  # newcomers in the order of their first jobs
         changes = OwnerChanges(database, session, owner)
         await changes.enter(entered_at or _first_made(documents))
-        await _add(changes, database, session, documents)
+        await changes.add(documents)
     return len(new)
 
 
@@ -125,16 +122,3 @@ async def _unknown(database: MongoDatabase, session: Session, jobs: Sequence[Job
 
 def _first_made(documents: Sequence[Mapping[str, Any]]) -> datetime:
     return min(from_micros(one["created_at"]) for one in documents)
-
-
-async def _add(
-    owner: OwnerChanges, database: MongoDatabase, session: Session, documents: list[Document]
-) -> None:
-    """Store new jobs of one owner who was let in."""
-    try:
-        await database[JOBS].insert_many(documents, session=session)
-    except BulkWriteError as error:
-        if (error.details or {}).get("writeErrors", [{}])[0].get("code") == _DUPLICATE_KEY:
-            raise overtaken(error) from error
-        raise
-    await owner.follow(documents, unfinished=sum(map(is_unfinished, documents)))

@@ -7,13 +7,14 @@ Whatever changes an owner's unfinished jobs changes this document too, its `chan
 the same transaction: of two that do so at once, the second sees what the first did.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pymongo import ASCENDING, DESCENDING
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from memory_server.domain.job import JobKind, JobState
 from memory_server.storage.mongo import gates
@@ -23,10 +24,11 @@ from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.failures import overtaken
 from memory_server.storage.mongo.job_documents import free_at, is_by_itself, is_unfinished
 
+_DUPLICATE_KEY = 11000
 _NEVER_SERVED = -1 << 40
 _HEAD = {"available_at": {"$exists": True}}
 _ORDER = dict.fromkeys(
-    ("id", "state", "created_at", "arrived", "due_at", "lease_until", "available_at"), 1
+    ("id", "queue", "state", "created_at", "arrived", "due_at", "lease_until", "available_at"), 1
 )
 """What of a job tells which one of a queue comes first, and when."""
 
@@ -79,6 +81,20 @@ class OwnerChanges:
         except DuplicateKeyError as error:  # another server let the owner in just now
             raise overtaken(error) from error
 
+    async def add(self, jobs: Sequence[Document]) -> None:
+        """Store new jobs of an owner who was let in."""
+        unsure = await self._queues_to_look_at(jobs)
+        try:
+            await self._database[JOBS].insert_many(jobs, session=self._session)
+        except BulkWriteError as error:
+            if (error.details or {}).get("writeErrors", [{}])[0].get("code") == _DUPLICATE_KEY:
+                raise overtaken(error) from error
+            raise
+        for queue in unsure:
+            await self._choose_head(queue)
+        more = {"$add": ["$unfinished", sum(map(is_unfinished, jobs))]}
+        await self._note({job["kind"] for job in jobs}, {"unfinished": more})
+
     async def follow(self, jobs: Sequence[Document], *, unfinished: int) -> None:
         """Bring the heads of queues and the owner up to date after a change of these jobs.
 
@@ -113,6 +129,34 @@ class OwnerChanges:
             await self._note({kind.value for kind in kinds}, {})
         return found
 
+    async def _queues_to_look_at(self, jobs: Sequence[Document]) -> Sequence[str]:
+        """Make the oldest job of each queue that is new its head; return queues not so simple.
+
+        A queue without a head is empty. Behind an older head, a job that waits changes nothing.
+        """
+        queues: defaultdict[str, list[Document]] = defaultdict(list)
+        for job in jobs:
+            if is_unfinished(job) and not is_by_itself(job):
+                queues[job["queue"]].append(job)
+        if not queues:
+            return []
+        found = self._database[JOBS].find(
+            {**self._owner.jobs, "queue": {"$in": [*queues]}, **_HEAD},
+            _ORDER,
+            session=self._session,
+        )
+        heads = {head["queue"]: head async for head in found}
+        for queue, those in queues.items():
+            oldest = min(those, key=_age)
+            if queue not in heads:
+                oldest["available_at"] = free_at(oldest)
+        return [
+            queue
+            for queue, those in queues.items()
+            if any(job["state"] == JobState.RUNNING for job in those)
+            or (queue in heads and min(map(_age, those)) < _age(heads[queue]))
+        ]
+
     async def _note(self, kinds: Iterable[str], changes: Mapping[str, Any]) -> None:
         """Write down when jobs of these kinds can be had, and what else has changed."""
         due = {f"due.{kind}": await self._due(kind) for kind in kinds}
@@ -130,7 +174,7 @@ class OwnerChanges:
         """Give `available_at` to the oldest unfinished job of a queue, and to no other."""
         found = await self._contenders({**self._owner.jobs, "queue": queue})
         unfinished = [job for job in found if is_unfinished(job)]
-        head = min(unfinished, key=lambda job: (job["created_at"], job["arrived"]), default=None)
+        head = min(unfinished, key=_age, default=None)
         for job in found:
             if job is head:
                 leases = [
@@ -192,6 +236,10 @@ class OwnerChanges:
             wanted, {"last_claim": 1}, sort=[("last_claim", DESCENDING)], session=self._session
         )
         return 0 if last is None else int(last["last_claim"])
+
+
+def _age(job: Mapping[str, Any]) -> tuple[int, int]:
+    return job["created_at"], job["arrived"]
 
 
 async def next_owner(

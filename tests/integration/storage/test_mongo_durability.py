@@ -89,7 +89,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled_when_the_database_is_kill
 LOST_ANSWERS: dict[str, dict[str, Any]] = {
     "before it is carried out": {"closeConnection": True},
     "after it was carried out": {
-        "writeConcernError": {"code": 91, "errmsg": "the primary steps down"}
+        "writeConcernError": {"code": 64, "errmsg": "a majority did not answer in time"}
     },
 }
 """What becomes of a commit whose answer does not come."""
