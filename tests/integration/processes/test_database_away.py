@@ -31,7 +31,7 @@ def a_server(tmp_path: Path, uri: str) -> AbstractContextManager[ServerProcess]:
 
 
 def is_ready(server: ServerProcess) -> bool:
-    return server.ready()["status"] == "ready"
+    return bool(server.ready()["status"] == "ready")
 
 
 def blocked_by(server: ServerProcess, reason: str) -> bool:
@@ -58,7 +58,7 @@ class Recorder:
         self.acknowledged: list[str] = []
         self._server = server
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._record)
+        self._thread = threading.Thread(target=self._record, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
