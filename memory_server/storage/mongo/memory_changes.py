@@ -263,7 +263,7 @@ def _identities_live_once() -> Iterator[None]:
         yield
     except (BulkWriteError, DuplicateKeyError) as error:
         for one in _duplicates(error):
-            if "live_identity" in one["keyPattern"]:
+            if "live_identity" in one.get("keyPattern", ()):
                 raise DuplicateMemory(
                     f"a memory is live under the identity {one['keyValue']['live_identity']!r} "
                     "already; replace it instead"
