@@ -130,10 +130,14 @@ class ExecutionKeeping(Badges):
                 logger.info("execution %s was ended elsewhere, and is stopped", execution_id)
                 stop()
 
-    async def tidy(self, *, alive: Sequence[str]) -> None:
-        """End what servers left behind that are gone, and forget what is old."""
+    async def tidy(self, *, alive: Sequence[str] | None) -> None:
+        """End what servers left behind that are gone, and forget what is old.
+
+        None: it is not known at the moment which servers are alive.
+        """
         now = self._clock.now()
-        await self._executions.end_abandoned(alive=alive, started_before=now - ALIVE, at=now)
+        if alive is not None:
+            await self._executions.end_abandoned(alive=alive, started_before=now - ALIVE, at=now)
         await self._executions.forget(ended_before=now - KEPT)
 
     def admit(self, badge: Badge) -> None:

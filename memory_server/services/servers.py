@@ -5,8 +5,9 @@ import hmac
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from memory_server.domain.server import ALIVE, KEPT, Server, told
+from memory_server.domain.server import ALIVE, HEARTBEAT, KEPT, Server, told
 from memory_server.errors import InvalidProjectConfig, StorageError
 from memory_server.ports.clock import Clock
 from memory_server.ports.servers import Servers
@@ -30,6 +31,8 @@ class Presence:
         self._me = me
         self._listener: Listener | None = None
         self._has_left = False
+        self._steady_since: datetime | None = None
+        self._reported_at = me.seen_at
         self.alive: Sequence[Server] = (me,)
         """The servers alive, this one among them, as of its last heartbeat."""
 
@@ -37,6 +40,15 @@ class Presence:
     def me(self) -> Server:
         """The server as it reports itself."""
         return self._me
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether its heartbeats have come through for so long that so have those of the others.
+
+        After the store was away, everybody looks silent for a while.
+        """
+        since = self._steady_since
+        return since is not None and self._clock.now() - since >= ALIVE
 
     @property
     def others(self) -> Sequence[Server]:
@@ -107,6 +119,9 @@ class Presence:
         now = self._clock.now()
         self._me = replace(self._me, seen_at=now)
         await self._servers.report(self._me)
+        if self._steady_since is None or now - self._reported_at > 2 * HEARTBEAT:
+            self._steady_since = now
+        self._reported_at = now
         self.alive = await self._servers.seen_since(now - ALIVE)
 
     async def _tried(self, report: Callable[[], Awaitable[None]], what: str) -> None:

@@ -35,7 +35,8 @@ def standing_duties(
 
     async def tidy() -> None:
         await presence.forget_old()
-        await executions.tidy(alive=[server.id for server in presence.alive])
+        alive = [server.id for server in presence.alive] if presence.is_steady else None
+        await executions.tidy(alive=alive)
         await attempts.forget(before=clock.now() - ATTEMPTS_KEPT)
 
     return [

@@ -136,12 +136,13 @@ async def test_what_a_server_left_behind_that_is_gone_is_told_as_failed(
 ) -> None:
     left, mine = await begin(elsewhere), await begin(executions)
     await executions.tidy(alive=["here"])
-    at_once = await executions.find(left.id)
     clock.advance(by=ALIVE * 2)
+    await executions.tidy(alive=None)
+    not_yet = await executions.find(left.id)
     await executions.tidy(alive=["here"])
 
     ended, running = await executions.find(left.id), await executions.find(mine.id)
-    assert (at_once, running) == (left, mine)
+    assert (not_yet, running) == (left, mine)
     assert ended is not None
     assert (ended.status, ended.error_code) == (ExecutionStatus.FAILED, SERVER_GONE)
 

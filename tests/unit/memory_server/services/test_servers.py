@@ -84,6 +84,25 @@ async def test_a_silent_server_counts_as_gone_and_is_forgotten_in_the_end(
     assert [one.id for one in await store.servers.seen_since(START)] == ["a"]
 
 
+async def test_who_is_gone_is_not_judged_right_after_the_store_was_away(
+    make: Any, clock: ManualClock
+) -> None:
+    async def beats(server: Presence) -> list[bool]:
+        steady = []
+        for _ in range(6):
+            await server.beat()
+            steady.append(server.is_steady)
+            clock.advance(by=HEARTBEAT)
+        return steady
+
+    server = make("a")
+    at_first = await beats(server)
+    clock.advance(60)
+    afterwards = await beats(server)
+
+    assert at_first == afterwards == [False, False, False, False, True, True]
+
+
 async def test_a_server_that_stops_says_so_and_leaves_for_good(make: Any, store: Store) -> None:
     server = make("a")
     await server.join()
