@@ -120,7 +120,7 @@ class Changes:
 
 
 _Step = Document | _Former | _Change | str
-"""What is done in a transaction: a document to insert, ..., the id of a memory to erase."""
+"""A document to insert, a version to join to its memory, a change, the id of a memory to erase."""
 
 
 async def _carry_out(transaction: "_Transaction", step: _Step) -> None:

@@ -192,7 +192,7 @@ def queries(chance: Chance, written: Corpus) -> MemoryQuery:
     """Draw what is asked of memories."""
     memories = [one.memory for one in written.changes if isinstance(one, Add)]
     like: Memory = chance.one(memories)
-    named = {
+    named: dict[str, Any] = {
         "type": like.type,
         "key": like.body.key,
         "domain": getattr(like.body, "domain", None),
