@@ -38,6 +38,8 @@ OPEN = ("/health", "/ready", "/metrics", "/oauth/token", "/auth/login", "/auth/r
 _OF_A_PROJECT = "/projects/{project_id}/"
 _GUARDED = ("/projects", "/organizations", "/admin", "/auth", "/secrets")
 _ASKING_MODELS = ("search", "context", "retrieval", "retrieve", "invoke")
+_COPYING = "/admin/backup"
+"""It changes nothing that is remembered, and needs a store that is a file, and room for another."""
 _ABOUT = ("title", "default", "description")
 _PARAMETER = re.compile(r"{(\w+)}")
 
@@ -150,7 +152,7 @@ def _statuses(path: str, operation: Mapping[str, Any], *, writes: bool) -> Itera
         yield from (408, 413)
     if "requestBody" in operation or any(one["in"] == "query" for one in operation["parameters"]):
         yield 422
-    if writes:
+    if writes or path.endswith(_COPYING):
         yield from (409, 507)
     if any(asking in path for asking in _ASKING_MODELS):
         yield 502

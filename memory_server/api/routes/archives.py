@@ -5,7 +5,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
@@ -31,6 +31,13 @@ COPY = "application/vnd.sqlite3"
 PIECE = 256 * 1024
 """Bytes of a copy that are read at a time."""
 
+_TEXT = {"schema": {"type": "string"}}
+_AS_LINES: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: _TEXT}}}
+_AS_COPY: dict[int | str, dict[str, Any]] = {
+    200: {"content": {COPY: {"schema": {"type": "string", "format": "binary"}}}}
+}
+_OF_LINES = {"requestBody": {"required": True, "content": {LINES: _TEXT}}}
+
 QueryFlag = Annotated[bool, unset_if_blank(default=False)]
 
 
@@ -50,7 +57,7 @@ class Closing(StreamingResponse):
             await self._close()
 
 
-@router.get("/export", response_class=StreamingResponse)
+@router.get("/export", response_class=StreamingResponse, responses=_AS_LINES)
 async def export(
     request: Request,
     owner: Owner,
@@ -74,7 +81,7 @@ async def export(
     return Closing(lines, media_type=LINES, close=begun.close)
 
 
-@router.post("/import")
+@router.post("/import", openapi_extra=_OF_LINES)
 async def take_in(
     request: Request,
     owner: Owner,
@@ -101,7 +108,7 @@ async def take_in(
     return Imported.of(taken)
 
 
-@store_router.get("/backup", response_class=StreamingResponse)
+@store_router.get("/backup", response_class=StreamingResponse, responses=_AS_COPY)
 async def back_up(owner: StoreOwner, services: ServicesOfApp) -> StreamingResponse:
     """Copy the database as it is now, with all projects and their credentials; SQLite only.
 
