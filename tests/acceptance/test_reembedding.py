@@ -105,8 +105,9 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def answers(shell: Shell) -> Any:
+    """Return what a search finds, with the scores; those of equal score in any order."""
     found = shell.ok("memory", "search", "a horse near the river", "--user-id", "ana", "--json")
-    return [(one["content"], one["similarity_score"]) for one in found.document["memories"]]
+    return sorted((-one["similarity_score"], one["content"]) for one in found.document["memories"])
 
 
 def progress(shell: Shell) -> dict[str, Any]:
