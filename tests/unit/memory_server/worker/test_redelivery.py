@@ -59,8 +59,7 @@ async def a_reembedding(application: Application) -> Application:
     """Let what has a vector wait for one of another model."""
     turn = TurnInput(session_id="s", role=Role.USER, content="I live in Oslo.")
     await application.recording.record(a_scope(), turn)
-    store, now = application.store, application.clock.now()
-    await store.spaces.declare(application.settings.embedding, now=now)
+    store = application.store
     target = EmbeddingConfig(provider="local", model="wordllama", dimension=256)
     await application.reembedding.begin(target)
     return succeed(fitting(application.settings, await store.spaces.look()), application)
@@ -71,6 +70,13 @@ PREPARE: dict[JobKind, Prepare] = {
     JobKind.EMBED: an_embedding,
     JobKind.REEMBED: a_reembedding,
 }
+
+
+async def prepared(application: Application, kind: JobKind) -> Application:
+    """Let one job of a kind wait, and return the services that work it off."""
+    now = application.clock.now()
+    await application.store.spaces.declare(application.settings.embedding, now=now)
+    return await PREPARE[kind](application)
 
 
 @pytest.fixture
@@ -103,7 +109,7 @@ async def stored(application: Application) -> Any:
     jobs = await store.jobs.list(PROJECT)
     return (
         await store.memories.find(Scope(project_id=PROJECT), EVERYTHING),
-        dict((await store.spaces.look()).vectors),
+        (await store.spaces.look()).active,
         [(job.id, job.state, job.result) for job in jobs],
     )
 
@@ -116,7 +122,7 @@ def test_every_kind_has_its_case() -> None:
 async def test_a_worker_paused_past_its_lease_changes_nothing_after_the_other(
     application: Application, clock: ManualClock, kind: JobKind
 ) -> None:
-    serving = await PREPARE[kind](application)
+    serving = await prepared(application, kind)
     work = handler(serving, kind)
     paused = await claim(serving, kind, "paused")
     clock.advance(by=LEASE)
@@ -134,7 +140,7 @@ async def test_a_worker_paused_past_its_lease_changes_nothing_after_the_other(
 async def test_a_worker_paused_past_its_lease_is_in_nobodys_way_before_the_other(
     application: Application, clock: ManualClock, kind: JobKind
 ) -> None:
-    serving = await PREPARE[kind](application)
+    serving = await prepared(application, kind)
     work = handler(serving, kind)
     paused = await claim(serving, kind, "paused")
     clock.advance(by=LEASE)
@@ -144,7 +150,7 @@ async def test_a_worker_paused_past_its_lease_is_in_nobodys_way_before_the_other
 
     await work(other)
 
-    memories, vectors, jobs = await stored(serving)
+    memories, answering, jobs = await stored(serving)
     assert {state for _, state, _ in jobs} == {JobState.DONE}
-    assert len(memories) == (0 if kind is JobKind.REEMBED else 1)
-    assert sum(vectors.values())
+    assert [memory.has_embedding for memory in memories] == [True] * (kind is not JobKind.REEMBED)
+    assert answering.model == ("wordllama" if kind is JobKind.REEMBED else "bge-small-en-v1.5")
