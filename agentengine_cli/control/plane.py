@@ -10,6 +10,7 @@ from pathlib import Path
 from agentengine_cli.control import addresses, environment, plan, readiness
 from agentengine_cli.control.agent import deliverable
 from agentengine_cli.control.clock import Clock, SystemClock
+from agentengine_cli.control.database import DatabaseCheck, check
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
@@ -67,6 +68,7 @@ class ControlPlane:
     clock: Clock = field(default_factory=SystemClock)
     prober: Prober = probe
     leader: Leader = lead
+    database: DatabaseCheck = check
     shell: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
 
     @property
@@ -152,6 +154,7 @@ class ControlPlane:
             sources = self._checked_sources(delivery)
             pinned = dev_settings(self.stack).memory_port
             self._check_port(pinned)
+            self.database(self._server.given(sources))
             self._stop(report)
             outcome = self._attempt(delivery, self._port(pinned), sources, report)
             if not outcome.is_alive:
@@ -234,6 +237,7 @@ class ControlPlane:
             status = self._awaited(before, request, report)
             led = self._lead(status, delivery, request, report)
             return Applied(status=self.status() if led else status, reasons=led, notes=notes)
+        self.database(self._server.given(sources))
         rollout = Rollout(
             server=self._server,
             before=before,

@@ -183,21 +183,23 @@ class Server:
             values = values | {"agent": json.dumps(told, sort_keys=True)}
         return environment.fingerprint(values, key=token)
 
+    def given(self, sources: KeySources) -> dict[str, str]:
+        """Return the part of its environment that is the same whatever is delivered."""
+        whose = {"ORG_ID": "local", "PROJECT_ID": "local"}
+        return environment.machine(sources.shell) | environment.provided(sources) | whose
+
     def _environment(self, delivery: Delivery, sources: KeySources) -> dict[str, str]:
         config = project_config.parse(delivery.document)
         told = self.agent(sources)
         self.state.deliver_agent(told)
         return (
-            environment.machine(sources.shell)
-            | environment.provided(sources)
+            self.given(sources)
             | {
                 DATA_VARIABLE: str(self.state.data),
                 "AGENTENGINE_MEMORY_CONFIG": str(self.state.delivered),
                 "AGENTENGINE_CONFIG_DIGEST": delivery.digest,
                 "AGENTENGINE_OWNER_TOKEN_FILE": str(self.state.owner_token),
                 "MONGOMEM_ENABLED_EXTRACTIONS": ",".join(config.enabled),
-                "ORG_ID": "local",
-                "PROJECT_ID": "local",
                 "PYTHONUNBUFFERED": "1",
             }
             | ({"AGENTENGINE_LOCAL_MODELS": "1"} if delivery.local_models else {})

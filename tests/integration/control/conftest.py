@@ -52,7 +52,8 @@ class Bench:
     def plane(self, **options: Any) -> ControlPlane:
         """Return a control plane as a new command would make it."""
         plane = ControlPlane(
-            stack=find(self.directory), **{"command": STAND_IN, "shell": {}, **options}
+            stack=find(self.directory),
+            **{"command": STAND_IN, "shell": {}, "database": lambda _: None, **options},
         )
         self.planes.append(plane)
         return plane
