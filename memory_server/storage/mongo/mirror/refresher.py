@@ -49,6 +49,7 @@ class Refresher:
         self._progress = Progress()
         self._total = 0
         self._refreshed: set[Key] = set()
+        self._has_former = True
         self._read = 0
         self._present: int | None = None
         self._problem: str | None = None
@@ -88,6 +89,8 @@ class Refresher:
         total = await self._source.size()
         async with self._stepping:
             self._tokens.clear()
+            indexed, _ = await self._cache.indexed(after=None, limit=1)
+            self._has_former = bool(indexed)
             progress = Progress(
                 token=bson.encode(token),
                 stage=0,
@@ -265,7 +268,7 @@ class Refresher:
 
     async def _remove_gone(self) -> None:
         keys, after = await self._cache.indexed(after=self._progress.after, limit=BATCH)
-        if not keys:
+        if not keys or not self._has_former:
             await self._proceed(replace(self._progress, stage=None, after=None, complete=True), {})
             self._refreshed.clear()
             logger.info("search index: loaded %d documents", self._progress.loaded)
