@@ -100,6 +100,7 @@ class AtlasIndex(SearchIndex):
         await self._recent.catch_up()
         hidden = frozenset(self._hidden(selection))
         recent = await self._recent.index.vector(selection, query, space) if hidden else []
+        recent = await self._still_found(selection, recent)
         deeper = replace(selection, limit=selection.limit + len(hidden))
         found = await self._nearest(deeper, query, space, fields)
         return merged(found, recent, hidden=hidden, limit=selection.limit)
@@ -123,7 +124,20 @@ class AtlasIndex(SearchIndex):
         """
         await self._recent.catch_up()
         hidden = frozenset(self._hidden(selection))
-        return (await self._recent.index.text(selection, terms) if hidden else []), hidden
+        hits = await self._recent.index.text(selection, terms) if hidden else []
+        return await self._still_found(selection, hits), hidden
+
+    async def _still_found(self, selection: Selection, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Return those that no other server has hidden or removed since they were written here."""
+        if not hits:
+            return hits
+        project_id = selection.scope.project_id
+        among = {"_id": {"$in": [{"project_id": project_id, "id": hit.id} for hit in hits]}}
+        wanted = {"$and": [pipelines.condition(selection, self._match), among]}
+        with self._database.translated():
+            rows = self._database[self._collection(selection)].find(wanted, {"id": 1})
+            found = {row["id"] async for row in rows}
+        return [hit for hit in hits if hit.id in found]
 
     def _hidden(self, selection: Selection) -> Sequence[str]:
         return list(self._recent.ids(selection.source, selection.scope.project_id))

@@ -31,6 +31,9 @@ _TOLD = (
 """The fields by which a document is told from what it was: all by which searches are narrowed, and
 `revision`, which goes up with the text."""
 
+_EMBEDDED = "has_embedding"
+"""Changes where a document is given its first vector later, by whichever server."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
@@ -41,16 +44,34 @@ class Written:
     told: Sequence[Comparison]
     vectors: Mapping[str, Vector]
     """By the names of their spaces."""
+    state: Mapping[str, Any]
+    """What is compared to see whether another server changed it."""
 
 
 def written(document: Mapping[str, Any], vectors: Mapping[str, Vector]) -> Written:
     """Return what Atlas is to know of a stored document."""
+    state = _state(document)
     told = [
-        Comparison(name, Operator.EQ, document[name])
-        for name in _TOLD
-        if name in document and document[name] is not None
+        Comparison(name, Operator.EQ, state[name]) for name in _TOLD if state.get(name) is not None
     ]
-    return Written(id=document["_id"], told=told, vectors=vectors)
+    return Written(id=document["_id"], told=told, vectors=vectors, state=state)
+
+
+async def outdated(
+    database: Database, collection: str, documents: Sequence[Written]
+) -> frozenset[tuple[str, str]]:
+    """Return project and id of those that other servers changed or removed since."""
+    wanted = {"_id": {"$in": [one.id for one in documents]}}
+    fields = dict.fromkeys((*_TOLD, _EMBEDDED), 1)
+    with database.translated():
+        rows = database[collection].find(wanted, fields)
+        current = {_named(row["_id"]): _state(row) async for row in rows}
+    names = {_named(one.id): one.state for one in documents}
+    return frozenset(name for name, state in names.items() if current.get(name) != state)
+
+
+def _state(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in (*_TOLD, _EMBEDDED) if name in document}
 
 
 async def known(

@@ -12,7 +12,7 @@ from memory_server.ports.clock import Clock
 from memory_server.ports.search import SearchIndex
 from memory_server.search.atlas.deployment import Database
 from memory_server.search.atlas.indexes import AtlasIndexes
-from memory_server.search.atlas.known import Written, known, written
+from memory_server.search.atlas.known import Written, known, outdated, written
 from memory_server.search.atlas.recent import Recent
 from memory_server.search.local.index import LocalIndex
 from memory_server.storage.mongo.documents import Document, vectors_of
@@ -104,6 +104,7 @@ class RecentWrites(Recent):
 
     async def settle(self, database: Database, indexes: AtlasIndexes) -> None:
         """Let go of what Atlas knows by now, and of what is too old."""
+        await self._hear_of_others(database)
         await self.catch_up()
         now = self._clock.now()
         for source, collection in self._collections.items():
@@ -121,6 +122,18 @@ class RecentWrites(Recent):
                 gone |= {key for key in due if (key.project_id, key.id) in found}
             async with self._turn:
                 await self._remove([key for key in gone if self._kept.get(key) is due[key]])
+
+    async def _hear_of_others(self, database: Database) -> None:
+        """Mark what other servers changed: what is kept here goes before what Atlas finds."""
+        for collection in self._collections.values():
+            ours = [
+                kept.written
+                for key, kept in self._kept.items()
+                if key.collection == collection and kept.written is not None
+            ]
+            if ours:
+                for project_id, document_id in await outdated(database, collection, ours):
+                    self._marked[Key(collection, project_id, document_id)] = self._clock.now()
 
     async def _put(self, since: Mapping[Key, datetime], documents: Mapping[Key, Document]) -> None:
         made = {

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from memory_server.ports.memories import Erase
 from memory_server.ports.search import Hit
 from memory_server.storage.mongo import recent
 from memory_server.storage.mongo.atlas import COLLECTIONS
+from memory_server.storage.mongo.documents import packed, space_key
 from tests.clock import ManualClock
 from tests.conformance.search import LEGS, a_selection, change, ids, know, moved, say
 from tests.factories import PROJECT, SPACE, a_fact, a_memory, a_scope, a_turn, a_vector
@@ -24,6 +26,14 @@ async def age(store: AtlasStore, clock: ManualClock, by: timedelta) -> None:
     """Let time pass, and the indexes be looked after."""
     clock.advance(by=by)
     await store.index.tend()
+
+
+async def elsewhere(
+    store: AtlasStore, collection: str, document_id: str, change: dict[str, Any]
+) -> None:
+    """Change a document as another server does: nothing is told of it here."""
+    named = {"_id": {"project_id": PROJECT, "id": document_id}}
+    await store.atlas[collection].update_one(named, {"$set": change})
 
 
 def kept(store: AtlasStore) -> int:
@@ -69,14 +79,27 @@ class TestWhatWasWrittenLately(OnAtlas):
         assert hits == [Hit("old", 0.0)]
 
     @pytest.mark.parametrize("leg", LEGS)
-    async def test_what_another_server_hid_is_not_found(self, store: AtlasStore, leg: str) -> None:
-        named = {"project_id": PROJECT, "id": "old"}
-        await store.atlas["memory_semantic"].update_one(
-            {"_id": named}, {"$set": {"is_live": False, "hidden": True, "user_id": "bob"}}
-        )
-        store.index._recent._kept.clear()
+    @pytest.mark.parametrize("change", [{"is_live": False, "hidden": True}, {"user_id": "bob"}])
+    async def test_what_another_server_hid_is_not_found(
+        self, store: AtlasStore, leg: str, change: dict[str, Any]
+    ) -> None:
+        await know(store, a_memory(id="new"))
+
+        for one in ("old", "new"):
+            await elsewhere(store, "memory_semantic", one, change)
 
         assert await ids(store, leg, a_selection()) == []
+
+    async def test_a_vector_that_another_server_made_is_found_soon(self, store: AtlasStore) -> None:
+        await store.turns.append(turn := a_turn())
+        assert await ids(store, "vector", a_selection(Source.STM)) == []
+        vectors = {space_key(SPACE): packed(a_vector(1))}
+        change = {"has_embedding": True, "vectors": vectors}
+        await elsewhere(store, "memory_turns", turn.id, change)
+
+        await store.index.tend()
+
+        assert await ids(store, "vector", a_selection(Source.STM)) == [turn.id]
 
     async def test_both_are_on_one_scale(self, store: AtlasStore, clock: ManualClock) -> None:
         await age(store, clock, recent.LINGER)
