@@ -203,7 +203,7 @@ def join(
         background=background,
         reembedding=reembedding,
     )
-    duties = duties_of_every_server(readiness)
+    duties = duties_of_every_server(readiness, store)
     if settings.role is not ServerRole.API:
         duties += duties_of_workers(
             store=store,

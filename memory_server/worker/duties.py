@@ -46,11 +46,12 @@ def standing_duties(
     ]
 
 
-def duties_of_every_server(readiness: ReadinessOfServer) -> list[Duty]:
-    """Return the checks of the providers."""
+def duties_of_every_server(readiness: ReadinessOfServer, store: Store) -> list[Duty]:
+    """Return the checks of the providers, and the removal of traces from this machine's disk."""
     return [
         Duty(name="probing", every=timedelta(seconds=15), act=readiness.probe_doubtful),
         Duty(name="checking", every=timedelta(minutes=5), act=readiness.probe),
+        Duty(name="traces", every=timedelta(seconds=10), act=store.remove_traces),
     ]
 
 
@@ -65,7 +66,7 @@ def duties_of_workers(
     clock: Clock,
     snapshot: SnapshotConfig,
 ) -> list[Duty]:
-    """Return promotion, late embedding, expiry, and the removal of traces."""
+    """Return promotion, late embedding, re-embedding and expiry."""
 
     async def promote() -> None:
         await promotion.promote_ripe()
@@ -85,7 +86,6 @@ def duties_of_workers(
         Duty(name="promotion", every=timedelta(seconds=1), act=promote),
         Duty(name="late embedding", every=timedelta(seconds=10), act=embed_late),
         Duty(name="re-embedding", every=timedelta(seconds=10), act=reembedding.tend),
-        Duty(name="traces", every=timedelta(seconds=10), act=store.remove_traces),
         Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
     ]
 
