@@ -47,23 +47,25 @@ def alone(tmp_path: Path) -> Iterator[Remote]:
 def test_its_vectors_are_made_anew_and_the_end_can_be_waited_for(
     cli: Cli, home: Path, alone: Remote, models: EmbeddingServer
 ) -> None:
-    where, who = alone.project(), {"environ": alone.owner}
+    where, owner = alone.project(), alone.owner
     file = home / "project-config.yaml"
     turns = [{"session_id": "s", "user_id": "ana", "role": "user", "content": "Oslo is cold"}] * 9
     (home / "turns.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
     for model in ("first", "second"):
         file.write_text(CONFIG.format(model=model, models=models))
-        assert cli("memory", "configure", "--yes", *where, **who).code == 0
+        assert cli("memory", "configure", "--yes", *where, environ=owner).code == 0
         if model == "first":
-            assert cli("memory", "apply", "--wait", *where, **who).code == 0
-            assert cli("memory", "import", str(home / "turns.jsonl"), *where, **who).code == 0
+            assert cli("memory", "apply", "--wait", *where, environ=owner).code == 0
+            assert (
+                cli("memory", "import", str(home / "turns.jsonl"), *where, environ=owner).code == 0
+            )
 
-    refused = cli("memory", "apply", *where, **who)
-    would = cli("memory", "reembed", "--dry-run", *where, **who)
-    unasked = cli("memory", "reembed", *where, **who)
-    done = cli("memory", "reembed", "--yes", "--wait", *where, **who)
-    status = cli("memory", "status", "--json", *where, **who).json
-    again = cli("memory", "reembed", "--yes", "--json", *where, **who).json
+    refused = cli("memory", "apply", *where, environ=owner)
+    would = cli("memory", "reembed", "--dry-run", *where, environ=owner)
+    unasked = cli("memory", "reembed", *where, environ=owner)
+    done = cli("memory", "reembed", "--yes", "--wait", *where, environ=owner)
+    status = cli("memory", "status", "--json", *where, environ=owner).json
+    again = cli("memory", "reembed", "--yes", "--json", *where, environ=owner).json
 
     assert (refused.code, "agentengine memory reembed" in refused.err) == (1, True)
     assert "would: 9 vectors are made anew" in would.out
