@@ -41,26 +41,11 @@ def create_app(
         clock=application.clock,
         on_switch=on_switch,
     )
-
-    opening = _opening(application, deployment)
-
-    @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
-        await opening.begin()
-        try:
-            yield
-        finally:
-            await opening.end()
-            await deployment.end()
-            await application.lasting.standing.end()
-            await application.presence.leave()
-            await deployment.current.close()
-
     app = FastAPI(
         title="Agent Engine memory server",
         summary="Memory for AI agents: record turns, remember, search, build contexts.",
         version=package_version(),
-        lifespan=life,
+        lifespan=lambda _: _living(application, deployment),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -81,6 +66,27 @@ def create_app(
     errors.install(app)
     families.mount(app)
     return app
+
+
+@asynccontextmanager
+async def _living(
+    application: Application, deployment: Deployment[Application]
+) -> AsyncIterator[None]:
+    """Open the store and begin the work; end all in order."""
+    opening = _opening(application, deployment)
+    try:
+        await opening.begin()
+    except BaseException:  # what was opened has threads, which would keep the process
+        await deployment.current.close()
+        raise
+    try:
+        yield
+    finally:
+        await opening.end()
+        await deployment.end()
+        await application.lasting.standing.end()
+        await application.presence.leave()
+        await deployment.current.close()
 
 
 def _opening(application: Application, deployment: Deployment[Application]) -> Opening:

@@ -130,10 +130,12 @@ class Supervisor:
         self._processes.add(process)
         listening = asyncio.create_task(_hear(told, served))
         try:
-            return await process.wait()
-        finally:
-            self._processes.discard(process)
+            exit_code = await process.wait()
             await listening
+        finally:
+            listening.cancel()
+        self._processes.discard(process)
+        return exit_code
 
     async def _stop(self) -> None:
         """Ask all to end, and kill those that do not within their time."""
@@ -161,6 +163,8 @@ async def _hear(told: int, served: asyncio.Event) -> None:
     transport, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(told, "rb", buffering=0)
     )
-    if await reader.read(1) == READY:
-        served.set()
-    transport.close()
+    try:
+        if await reader.read(1) == READY:
+            served.set()
+    finally:
+        transport.close()

@@ -83,6 +83,17 @@ def test_one_that_cannot_serve_at_all_ends_the_supervisor_with_its_code(
     assert not (tmp_path / "serving").exists()
 
 
+def test_one_that_cannot_serve_ends_the_others_that_are_starting(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "exit-one").write_text("7")
+    supervisor = start()
+    others = until(lambda: pids(supervisor))
+
+    assert supervisor.wait(SECONDS) == 7
+    assert not [pid for pid in others if psutil.pid_exists(pid)]
+
+
 def test_processes_end_with_a_supervisor_that_was_killed(start: Start, tmp_path: Path) -> None:
     supervisor = start()
     until((tmp_path / "serving").exists)
