@@ -23,6 +23,7 @@ from memory_server.storage.mongo.collections import (
     SPACES,
     TURNS,
 )
+from memory_server.storage.mongo.job_documents import ANY_MOMENT
 
 _ANY_TEXT = {"$gte": ""}
 """Said so, and not as `$type` or `$exists`, an index serves whoever asks for a certain text."""
@@ -62,7 +63,7 @@ OF_MEMORIES: Sequence[IndexModel] = [
 ]
 """Of each collection of memories."""
 
-_FIRST = {"available_at": {"$exists": True}}
+_FIRST = {"available_at": ANY_MOMENT}
 """What is so of the one job of a queue that may be handed out."""
 
 OF_JOBS: Sequence[IndexModel] = [

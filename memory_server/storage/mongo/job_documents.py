@@ -87,3 +87,5 @@ def free_at(document: Mapping[str, Any]) -> int:
 
 UNFINISHED = (JobState.QUEUED.value, JobState.RUNNING.value)
 """The states of jobs that are yet to be done."""
+ANY_MOMENT = {"$gte": -(2**63)}
+"""What a number is that is there at all: said so, a partial index serves who asks for a range."""

@@ -22,11 +22,16 @@ from memory_server.storage.mongo.collections import JOB_OWNERS, JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.failures import overtaken
-from memory_server.storage.mongo.job_documents import free_at, is_by_itself, is_unfinished
+from memory_server.storage.mongo.job_documents import (
+    ANY_MOMENT,
+    free_at,
+    is_by_itself,
+    is_unfinished,
+)
 
 _DUPLICATE_KEY = 11000
 _NEVER_SERVED = -1 << 40
-_HEAD = {"available_at": {"$exists": True}}
+_HEAD = {"available_at": ANY_MOMENT}
 _ORDER = dict.fromkeys(
     ("id", "queue", "state", "created_at", "arrived", "due_at", "lease_until", "available_at"), 1
 )
@@ -120,7 +125,7 @@ class OwnerChanges:
             {
                 **self._owner.jobs,
                 "kind": {"$in": [kind.value for kind in kinds]},
-                "available_at": {"$lte": now},
+                "available_at": {**ANY_MOMENT, "$lte": now},
             },
             sort=[("available_at", ASCENDING), ("arrived", ASCENDING)],
             session=self._session,

@@ -17,7 +17,7 @@ from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.job_changes import again, done, enqueue, failed, settle
-from memory_server.storage.mongo.job_documents import job_of
+from memory_server.storage.mongo.job_documents import ANY_MOMENT, job_of
 from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges, next_owner
 from memory_server.storage.mongo.json_fields import json_change
 from memory_server.storage.mongo.locks import Key, Locks
@@ -139,7 +139,7 @@ class MongoJobs(Jobs):
     async def next_due(self) -> datetime | None:
         with self._database.translated():
             first = await self._database[JOBS].find_one(
-                {"available_at": {"$exists": True}},
+                {"available_at": ANY_MOMENT},
                 {"available_at": 1},
                 sort=[("available_at", ASCENDING)],
             )
@@ -172,7 +172,10 @@ class MongoJobs(Jobs):
                 await self._settle(job, failed(WORKER_DIED, _DIED.format(max_attempts), now))
 
     async def _is_any_available(self, kinds: Sequence[JobKind], now: int) -> bool:
-        wanted = {"available_at": {"$lte": now}, "kind": {"$in": [kind.value for kind in kinds]}}
+        wanted = {
+            "available_at": {**ANY_MOMENT, "$lte": now},
+            "kind": {"$in": [kind.value for kind in kinds]},
+        }
         with self._database.translated():
             return await self._database[JOBS].find_one(wanted, {"_id": 1}) is not None
 
@@ -198,7 +201,7 @@ class MongoJobs(Jobs):
                 return job_of(claimed)
         return None
 
-    async def _requeue(self, ids: Sequence[Document], due_at: datetime) -> Sequence[Document]:
+    async def _requeue(self, ids: Sequence[str], due_at: datetime) -> Sequence[Document]:
         """Queue those of an owner's jobs again that are failed; return them."""
         which = {"_id": {"$in": [*ids]}, "state": JobState.FAILED.value}
         change = {

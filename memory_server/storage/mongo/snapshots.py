@@ -106,7 +106,7 @@ class MongoSnapshots(Snapshots):
 
     async def _promote(
         self, session: Session, snapshot: Snapshot, jobs: Sequence[Job]
-    ) -> Sequence[Document]:
+    ) -> Sequence[str]:
         """Promote a run of turns; return their `_id`s."""
         of_session = {"project_id": snapshot.project_id, "session_id": snapshot.session_id}
         await self._check_next(session, snapshot, of_session)
@@ -224,13 +224,13 @@ def _of_idle_owners(busy_at: int) -> Sequence[Document]:
             {"$concat": [job_owner(""), "$user_id"]},
         ]
     }
+    of_session = [{"$eq": ["$project_id", "$$project"]}, {"$eq": ["$owner", "$$owner"]}]
     return [
-        {"$set": {"owner": {"project_id": "$project_id", "id": name}}},
         {
             "$lookup": {
                 "from": JOB_OWNERS,
-                "localField": "owner",
-                "foreignField": "_id",
+                "let": {"project": "$project_id", "owner": name},
+                "pipeline": [{"$match": {"$expr": {"$and": of_session}}}],
                 "as": "owner",
             }
         },
