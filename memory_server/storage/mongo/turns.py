@@ -81,7 +81,7 @@ class MongoTurns(Turns):
     ) -> None:
         stored = {turn_id: _vectors(vector, space) for turn_id, vector in vectors.items()}
 
-        async def store(session: Session) -> list[Document]:
+        async def store(session: Session) -> list[str]:
             given = []
             for turn_id, vectors_of_turn in stored.items():
                 which = {"_id": identity(project_id, turn_id)}
