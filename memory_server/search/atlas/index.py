@@ -1,6 +1,6 @@
 """Searching by Atlas Search: words by Lucene's BM25, vectors exactly or by the graph."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -53,14 +53,17 @@ class AtlasIndex(SearchIndex):
         collections: Mapping[Source, str],
         indexes: AtlasIndexes,
         *,
+        identity: Callable[[str, str], Any],
         match: Matcher,
         recent: Recent,
         instead: SearchIndex,
         clock: Clock,
     ) -> None:
+        """Prepare it; `identity` makes the `_id` of what has that id in that project."""
         self._database = database
         self._collections = collections
         self._indexes = indexes
+        self._identity = identity
         self._match = match
         self._recent = recent
         self._instead = instead
@@ -132,7 +135,7 @@ class AtlasIndex(SearchIndex):
         if not hits:
             return hits
         project_id = selection.scope.project_id
-        among = {"_id": {"$in": [{"project_id": project_id, "id": hit.id} for hit in hits]}}
+        among = {"_id": {"$in": [self._identity(project_id, hit.id) for hit in hits]}}
         wanted = {"$and": [pipelines.condition(selection, self._match), among]}
         with self._database.translated():
             rows = self._database[self._collection(selection)].find(wanted, {"id": 1})
@@ -191,7 +194,7 @@ class AtlasIndex(SearchIndex):
             return 1.0
         project_id = selection.scope.project_id
         ids = [hit.id for hit in (*one, *other)]
-        wanted = {"_id": {"$in": [{"project_id": project_id, "id": one} for one in ids]}}
+        wanted = {"_id": {"$in": [self._identity(project_id, one) for one in ids]}}
         with self._database.translated():
             rows = self._database[self._collection(selection)].find(wanted, {"id": 1, WORDS: 1})
             texts = {row["id"]: row[WORDS] async for row in rows}

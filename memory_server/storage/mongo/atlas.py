@@ -16,7 +16,7 @@ from memory_server.search.atlas.deployment import Database
 from memory_server.search.atlas.index import AtlasIndex
 from memory_server.search.atlas.indexes import AtlasIndexes
 from memory_server.storage.mongo.collections import MEMORIES, TURNS
-from memory_server.storage.mongo.documents import Document
+from memory_server.storage.mongo.documents import identity
 from memory_server.storage.mongo.filters import filter_query
 from memory_server.storage.mongo.mirror.source import Source as Stored
 from memory_server.storage.mongo.recent import RecentWrites
@@ -58,6 +58,7 @@ class AtlasSearch(SearchIndex):
             database,
             COLLECTIONS,
             self._indexes,
+            identity=identity,
             match=filter_query,
             recent=self._recent,
             instead=instead,
@@ -65,7 +66,7 @@ class AtlasSearch(SearchIndex):
         )
         self._task: asyncio.Task[None] | None = None
 
-    def listen(self, collection: str, ids: Sequence[Document]) -> None:
+    def listen(self, collection: str, ids: Sequence[str]) -> None:
         """Hear of what this server committed."""
         self._recent.listen(collection, ids)
 
