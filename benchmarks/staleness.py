@@ -14,7 +14,7 @@ import itertools
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from memory_server.providers.system import SystemClock
 from memory_server.storage.mongo import MongoStore
 from memory_server.storage.mongo.collections import TURNS
 from memory_server.storage.mongo.database import MongoDatabase
-from memory_server.storage.mongo.documents import packed, space_key
+from memory_server.storage.mongo.documents import identity, packed, space_key
 from memory_server.storage.mongo.turn_documents import turn_document
 from tests.mongo import deployment
 
@@ -100,7 +100,7 @@ async def found_after(one: MongoStore, other: MongoStore) -> tuple[float, float,
 async def heard_after(one: MongoStore, client: AsyncMongoClient[dict[str, Any]]) -> float:
     """Write a turn; return after how many ms a bare change stream told of it."""
     turn = a_turn(f"needle{next(_numbers)}")
-    wanted = [{"$match": {"documentKey._id.id": turn.id}}]
+    wanted = [{"$match": {"documentKey._id": identity(turn.project_id, turn.id)}}]
     async with await client[NAME][TURNS].watch(wanted, max_await_time_ms=250) as stream:
         waiting = asyncio.create_task(anext(stream))
         await one.turns.append(turn, vector=vector(_random, SPACE.dimension), space=SPACE)
@@ -147,11 +147,11 @@ async def serving(uri: str, directory: Path) -> AsyncIterator[MongoStore]:
 @asynccontextmanager
 async def written_by(store: MongoStore, writers: int) -> AsyncIterator[Any]:
     """Let writers write all the time; yield what tells how many writes a second they make."""
-    started, done = time.perf_counter(), 0
+    started, done, stopping = time.perf_counter(), 0, asyncio.Event()
 
     async def write() -> None:
         nonlocal done
-        while True:
+        while not stopping.is_set():
             turn = a_turn(content(_random), user_id="another")
             await store.turns.append(turn, vector=vector(_random, SPACE.dimension), space=SPACE)
             done += 1
@@ -160,10 +160,8 @@ async def written_by(store: MongoStore, writers: int) -> AsyncIterator[Any]:
     try:
         yield lambda: round(done / (time.perf_counter() - started))
     finally:
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        stopping.set()
+        await asyncio.gather(*tasks)
 
 
 async def fill(client: AsyncMongoClient[dict[str, Any]], documents: int) -> None:
