@@ -114,10 +114,12 @@ class StandInCollection:
             index |= {"status": "BUILDING", "statusDetail": [{"mainIndex": main}]}
         index["latestDefinition"] = definition
 
-    async def aggregate(self, pipeline: list[Row]) -> "_Answer":
-        """Answer a pipeline that begins with a stage of search."""
-        self._atlas.asked.append((self._name, pipeline))
+    async def aggregate(self, pipeline: list[Row], **options: Any) -> Any:
+        """Answer a pipeline that begins with a stage of search; hand on every other."""
         (stage, asked), *_ = pipeline[0].items()
+        if stage not in ("$listSearchIndexes", "$search", "$vectorSearch"):
+            return await self._collection.aggregate(pipeline, **options)
+        self._atlas.asked.append((self._name, pipeline))
         if stage == "$listSearchIndexes":
             return _Answer(deepcopy(list(self._atlas.indexes.get(self._name, {}).values())))
         documents = await self._atlas.documents(self._name)
@@ -140,7 +142,7 @@ class StandInCollection:
                 assert asked > 0
                 return rows[:asked]
             case "$match":
-                found = self._collection.find(asked, {"_id": 1})
+                found = self._collection.find(asked, {"project_id": 1, "id": 1})
                 passed = {_key(one) async for one in found}
                 return [(one, score) for one, score in rows if _key(one) in passed]
             case "$project":
@@ -210,7 +212,7 @@ class _Answer:
 
 
 def _key(document: Row) -> tuple[str, str]:
-    return document["_id"]["project_id"], document["_id"]["id"]
+    return document["project_id"], document["id"]
 
 
 def _projected(document: Row, score: float, asked: Row) -> Row:
