@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import bson
 from bson.binary import Binary
@@ -103,7 +103,8 @@ class StoredDocuments(Source):
                 batches = self._batches(collection, after, limit)
             found: Mapping[Key, Document] = {}
             async for batch in batches:
-                found = _keyed(collection, bson.decode_all(batch, CODEC))
+                raw = cast("bytes", batch)  # the driver says that it were a document
+                found = _keyed(collection, bson.decode_all(raw, CODEC))
                 if found:
                     break
         if found:
