@@ -39,7 +39,7 @@ _EMBEDDED = "has_embedding"
 class Written:
     """A document as it is stored now."""
 
-    id: Mapping[str, Any]
+    id: str
     """Its `_id`."""
     told: Sequence[Comparison]
     vectors: Mapping[str, Vector]
@@ -59,14 +59,14 @@ def written(document: Mapping[str, Any], vectors: Mapping[str, Vector]) -> Writt
 
 async def outdated(
     database: Database, collection: str, documents: Sequence[Written]
-) -> frozenset[tuple[str, str]]:
-    """Return project and id of those that other servers changed or removed since."""
+) -> frozenset[str]:
+    """Return the `_id`s of those that other servers changed or removed since."""
     wanted = {"_id": {"$in": [one.id for one in documents]}}
     fields = dict.fromkeys((*_TOLD, _EMBEDDED), 1)
     with database.translated():
         rows = database[collection].find(wanted, fields)
-        current = {_named(row["_id"]): _state(row) async for row in rows}
-    names = {_named(one.id): one.state for one in documents}
+        current = {row["_id"]: _state(row) async for row in rows}
+    names = {one.id: one.state for one in documents}
     return frozenset(name for name, state in names.items() if current.get(name) != state)
 
 
@@ -79,19 +79,19 @@ async def known(
     collection: str,
     documents: Sequence[Written],
     spaces: Iterable[EmbeddingSpace],
-) -> frozenset[tuple[str, str]]:
-    """Return project and id of those that Atlas finds as they are now, by words and by vectors.
+) -> frozenset[str]:
+    """Return the `_id`s of those that Atlas finds as they are now, by words and by vectors.
 
     `spaces` are those that Atlas indexes; vectors of others are not asked for.
     """
-    found = frozenset[tuple[str, str]]()
+    found = frozenset[str]()
     for start in range(0, len(documents), BATCH):
         some = documents[start : start + BATCH]
         with database.translated():
             by_words = await run(
                 database[collection], pipelines.known_words_pipeline([one.told for one in some])
             )
-        up_to_date = {_named(row["_id"]) for row in by_words}
+        up_to_date = {row["_id"] for row in by_words}
         for space in spaces:
             up_to_date &= await _same_vectors(database, collection, some, space)
         found |= up_to_date
@@ -100,17 +100,17 @@ async def known(
 
 async def _same_vectors(
     database: Database, collection: str, documents: Sequence[Written], space: EmbeddingSpace
-) -> set[tuple[str, str]]:
+) -> set[str]:
     """Return the documents of which Atlas has the present vector of a space, or rightly none."""
     probe = _probe(space.dimension)
     pipeline = pipelines.known_vectors_pipeline([one.told for one in documents], probe, space)
     with database.translated():
         rows = await run(database[collection], pipeline)
-    scores = {_named(row["_id"]): float(row["score"]) for row in rows}
+    scores = {row["_id"]: float(row["score"]) for row in rows}
     return {
-        _named(one.id)
+        one.id
         for one in documents
-        if _agrees(one.vectors.get(space.name), probe, scores.get(_named(one.id)))
+        if _agrees(one.vectors.get(space.name), probe, scores.get(one.id))
     }
 
 
@@ -124,7 +124,3 @@ def _probe(dimension: int) -> Vector:
     """Return a direction in which any two vectors differ."""
     drawn = np.random.default_rng(dimension).normal(size=dimension)
     return (drawn / np.linalg.norm(drawn)).astype(np.float32)
-
-
-def _named(document_id: Mapping[str, Any]) -> tuple[str, str]:
-    return str(document_id["project_id"]), str(document_id["id"])

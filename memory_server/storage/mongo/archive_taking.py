@@ -64,7 +64,7 @@ class Taking:
         self._now = now
         self._restores = restore_erased
         self._erased: dict[str | None, datetime | None] = {}
-        self.changed: dict[str, list[Document]] = defaultdict(list)
+        self.changed: dict[str, list[str]] = defaultdict(list)
         """The `_id`s of what searches have to know of, by collection."""
 
     async def run(self, session: Session) -> Sequence[Outcome]:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 Session = AsyncClientSession
 Collection = AsyncCollection[Document]
-Listener = Callable[[str, Sequence[Document]], None]
+Listener = Callable[[str, Sequence[str]], None]
 """Is told, after a commit, in which collection the documents with these `_id`s changed."""
 
 SELECTION_MS = 5_000
@@ -149,9 +149,9 @@ class MongoDatabase:
         """Tell a listener of every change that this server commits."""
         self._listeners.append(listener)
 
-    def announce(self, collection: str, ids: Iterable[Mapping[str, Any]]) -> None:
+    def announce(self, collection: str, ids: Iterable[str]) -> None:
         """Say, after a commit and before its caller is answered, what was changed."""
-        changed = [dict(one) for one in ids]
+        changed = list(ids)
         if changed:
             for listener in self._listeners:
                 listener(collection, changed)

@@ -17,9 +17,15 @@ from memory_server.search.local.moments import from_micros, to_micros
 Document = dict[str, Any]
 
 
-def identity(project_id: str, document_id: str) -> Document:
-    """Return the `_id` of what has that id in that project. Its fields are always in this order."""
-    return {"project_id": project_id, "id": document_id}
+def identity(project_id: str, document_id: str) -> str:
+    """Return the `_id` of what has that id in that project: both, with the first slash between."""
+    return f"{project_id.replace('%', '%25').replace('/', '%2F')}/{document_id}"
+
+
+def named(document_id: str) -> tuple[str, str]:
+    """Return the project and the id of what has that `_id`; the opposite of `identity`."""
+    project_id, _, own = document_id.partition("/")
+    return project_id.replace("%2F", "/").replace("%25", "%"), own
 
 
 def space_key(space: EmbeddingSpace | str) -> str:

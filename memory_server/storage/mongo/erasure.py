@@ -133,7 +133,7 @@ class _Erasing:
 
     async def _delete_session(
         self, session: Session, session_id: str
-    ) -> tuple[Counter[str], list[Document]]:
+    ) -> tuple[Counter[str], list[str]]:
         """Delete a portion of a session's turns; with the last one, all else that is in it."""
         counts: Counter[str] = Counter()
         mine = self._owned | {"session_id": session_id}

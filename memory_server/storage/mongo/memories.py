@@ -110,7 +110,7 @@ class MongoMemories(Memories):
 
         settled = None if settling is None else done(settling.result, self._clock.now())
 
-        async def apply(session: Session) -> Mapping[str, list[Document]]:
+        async def apply(session: Session) -> Mapping[str, list[str]]:
             if settling is not None and settled is not None:
                 await settle(self._database, session, settling, settled)
             return await changes.apply(self._database, session)

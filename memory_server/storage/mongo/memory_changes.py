@@ -73,9 +73,7 @@ class Changes:
         self._new = [one.memory for one in operations if isinstance(one, Add)]
         self._steps = [self._prepared(one) for one in operations]
 
-    async def apply(
-        self, database: MongoDatabase, session: Session
-    ) -> Mapping[str, list[Document]]:
+    async def apply(self, database: MongoDatabase, session: Session) -> Mapping[str, list[str]]:
         """Carry them out; return the `_id`s of all that changed, by collection."""
         if self._new:
             first = min(memory.created_at for memory in self._new)
@@ -140,7 +138,7 @@ class _Transaction:
         self._database = database
         self._session = session
         self._project_id = project_id
-        self.changed: dict[str, list[Document]] = defaultdict(list)
+        self.changed: dict[str, list[str]] = defaultdict(list)
 
     async def insert(self, documents: Sequence[Document]) -> None:
         """Store new memories or versions."""

@@ -15,7 +15,7 @@ from memory_server.search.atlas.indexes import AtlasIndexes
 from memory_server.search.atlas.known import Written, known, outdated, written
 from memory_server.search.atlas.recent import Recent
 from memory_server.search.local.index import LocalIndex
-from memory_server.storage.mongo.documents import Document, vectors_of
+from memory_server.storage.mongo.documents import Document, identity, named, vectors_of
 from memory_server.storage.mongo.mirror.cache import Cache, Progress
 from memory_server.storage.mongo.mirror.marks import Key
 from memory_server.storage.mongo.mirror.source import Source as Stored
@@ -71,7 +71,7 @@ class RecentWrites(Recent):
         await self._cache.close()
         self._index.forget()
 
-    def listen(self, collection: str, ids: Sequence[Document]) -> None:
+    def listen(self, collection: str, ids: Sequence[str]) -> None:
         """Note that documents were written: a search that begins now sees them."""
         now = self._clock.now()
         for one in ids:
@@ -119,7 +119,7 @@ class RecentWrites(Recent):
             if waiting and indexes.words(source) is not None:
                 spaces = _answering(indexes, source)
                 found = await known(database, collection, waiting, spaces)
-                gone |= {key for key in due if (key.project_id, key.id) in found}
+                gone |= {key for key in due if identity(key.project_id, key.id) in found}
             async with self._turn:
                 await self._remove([key for key in gone if self._kept.get(key) is due[key]])
 
@@ -132,8 +132,8 @@ class RecentWrites(Recent):
                 if key.collection == collection and kept.written is not None
             ]
             if ours:
-                for project_id, document_id in await outdated(database, collection, ours):
-                    self._marked[Key(collection, project_id, document_id)] = self._clock.now()
+                for document_id in await outdated(database, collection, ours):
+                    self._marked[Key(collection, *named(document_id))] = self._clock.now()
 
     async def _put(self, since: Mapping[Key, datetime], documents: Mapping[Key, Document]) -> None:
         made = {

@@ -16,7 +16,6 @@ from memory_server.search.atlas.probe import has_search
 from memory_server.storage.mongo.atlas import AtlasSearch
 from memory_server.storage.mongo.collections import TURNS
 from memory_server.storage.mongo.database import MongoDatabase
-from memory_server.storage.mongo.documents import Document
 from memory_server.storage.mongo.mirror import MirroredIndex
 from memory_server.storage.mongo.mirror.cache import remove_unused
 from memory_server.storage.mongo.mirror.source import StoredDocuments
@@ -134,7 +133,7 @@ class ChosenIndex(SearchIndex):
             if one is not None
         ]
 
-    def _heard(self, collection: str, ids: Sequence[Document]) -> None:
+    def _heard(self, collection: str, ids: Sequence[str]) -> None:
         if self._uses_atlas:
             self._atlas.listen(collection, ids)
 

@@ -13,7 +13,7 @@ from memory_server.ports.memories import Erase
 from memory_server.ports.search import Hit
 from memory_server.storage.mongo import recent
 from memory_server.storage.mongo.atlas import COLLECTIONS
-from memory_server.storage.mongo.documents import packed, space_key
+from memory_server.storage.mongo.documents import identity, packed, space_key
 from tests.clock import ManualClock
 from tests.conformance.search import LEGS, a_selection, change, ids, know, moved, say
 from tests.factories import PROJECT, SPACE, a_fact, a_memory, a_scope, a_turn, a_vector
@@ -32,8 +32,8 @@ async def elsewhere(
     store: AtlasStore, collection: str, document_id: str, change: dict[str, Any]
 ) -> None:
     """Change a document as another server does: nothing is told of it here."""
-    named = {"_id": {"project_id": PROJECT, "id": document_id}}
-    await store.atlas[collection].update_one(named, {"$set": change})
+    which = {"_id": identity(PROJECT, document_id)}
+    await store.atlas[collection].update_one(which, {"$set": change})
 
 
 def kept(store: AtlasStore) -> int:

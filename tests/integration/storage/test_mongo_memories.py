@@ -20,7 +20,7 @@ from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.storage.mongo import MongoStore
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.database import MongoDatabase
-from memory_server.storage.mongo.documents import Document, vectors_of
+from memory_server.storage.mongo.documents import Document, named, vectors_of
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.memory_documents import entry_of
 from tests.clock import START, CountingIds, ManualClock
@@ -171,7 +171,7 @@ class TestWhatOthersAreTold:
         self, memories: Memories, database: MongoDatabase
     ) -> None:
         told: list[tuple[str, str]] = []
-        database.listen(lambda name, ids: told.extend((name, one["id"]) for one in ids))
+        database.listen(lambda name, ids: told.extend((name, named(one)[1]) for one in ids))
         memory, episode = a_memory(id="fact"), a_memory(id="episode", body=an_episode())
 
         await memories.apply(PROJECT, [Add(memory=memory), Add(memory=episode)])

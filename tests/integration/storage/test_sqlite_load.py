@@ -17,7 +17,7 @@ from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
 from memory_server.search.local import documents, vectors
 from memory_server.search.local.predicates import Predicate, selected
-from memory_server.storage.sqlite import SqliteStore, jobs, memories, snapshots, turns
+from memory_server.storage.sqlite import SqliteStore, jobs, memory_changes, snapshots, turns
 from memory_server.storage.sqlite.snapshots import PORTION
 from tests.clock import START
 from tests.conformance.isolation import fill
@@ -131,7 +131,7 @@ class TestPolling(InFile):
         of_memories.among("id", ["one"])
         found = selected(Selection(scope=scope, source=Source.SEMANTIC, limit=1))
         statements = {
-            "memories": of_memories.fill(memories.SQL["get"]),
+            "memories": of_memories.fill(memory_changes.SQL["get"]),
             "turns": turns.SQL["get_many"],
             "documents": found.fill(documents.SQL["ids"]),
         }

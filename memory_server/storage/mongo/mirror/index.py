@@ -11,7 +11,6 @@ from memory_server.ports.clock import Clock
 from memory_server.ports.search import Hit, SearchIndex, Selection
 from memory_server.search.local.index import LocalIndex
 from memory_server.storage.mongo.database import MongoDatabase
-from memory_server.storage.mongo.documents import Document
 from memory_server.storage.mongo.mirror.cache import Cache
 from memory_server.storage.mongo.mirror.feed import Feed
 from memory_server.storage.mongo.mirror.refresher import Refresher
@@ -113,7 +112,7 @@ class MirroredIndex(SearchIndex):
             raise AssertionError("the index is closed, and the database is not")
         return self._refresher
 
-    def _mark(self, collection: str, ids: Sequence[Document]) -> None:
+    def _mark(self, collection: str, ids: Sequence[str]) -> None:
         keys = [key for one in ids if (key := key_of(collection, one)) is not None]
         if self._refresher is not None:
             self._refresher.mark_own(keys)

@@ -20,7 +20,7 @@ from memory_server.search.local.entries import turn_entry
 from memory_server.search.local.vectors import SpacedVector
 from memory_server.storage.mongo.collections import MEMORIES, TURNS
 from memory_server.storage.mongo.database import Collection, MongoDatabase
-from memory_server.storage.mongo.documents import Document, identity, space_of_key, unpacked
+from memory_server.storage.mongo.documents import Document, identity, named, space_of_key, unpacked
 from memory_server.storage.mongo.memory_documents import entry_of
 from memory_server.storage.mongo.mirror.marks import Key
 from memory_server.storage.mongo.turn_documents import turn_of
@@ -135,11 +135,11 @@ class StoredDocuments(Source):
     async def _found(
         self, keys: Iterable[Key], projection: Mapping[str, int]
     ) -> dict[Key, Document]:
-        ids: defaultdict[str, list[Document]] = defaultdict(list)
+        ids: defaultdict[str, list[str]] = defaultdict(list)
         for key in keys:
             ids[key.collection].append(identity(key.project_id, key.id))
 
-        async def of(collection: str, among: list[Document]) -> Mapping[Key, Document]:
+        async def of(collection: str, among: list[str]) -> Mapping[Key, Document]:
             found = self._primary(collection).find({"_id": {"$in": among}}, projection)
             return _keyed(collection, await found.to_list())
 
@@ -160,9 +160,8 @@ class StoredDocuments(Source):
 
 def key_of(collection: str, document_id: Any) -> Key | None:
     """Return what a document's `_id` names, None for one that this program never gave."""
-    match document_id:
-        case {"project_id": str(project_id), "id": str(named)}:
-            return Key(collection, project_id, named)
+    if isinstance(document_id, str) and "/" in document_id:
+        return Key(collection, *named(document_id))
     return None
 
 
