@@ -115,6 +115,7 @@ class ScopesContract:
 
     async def _write_everywhere(self, store: Store, **changes: Any) -> dict[str, Scope]:
         written: dict[str, Scope] = {}
+        adds: dict[str, list[Add]] = {PROJECT: [], FOREIGN: []}
         for owner, visibility in itertools.product(OWNERS, Visibility):
             memory = a_memory(
                 project_id=owner.project_id,
@@ -124,9 +125,10 @@ class ScopesContract:
                 visibility=visibility,
                 **changes,
             )
-            add = Add(memory=memory, vector=a_vector(1))
-            await store.memories.apply(owner.project_id, [add], space=SPACE)
+            adds[owner.project_id].append(Add(memory=memory, vector=a_vector(1)))
             written[memory.id] = replace(owner, visibility=visibility)
+        for project_id, of_project in adds.items():
+            await store.memories.apply(project_id, of_project, space=SPACE)
         return written
 
     async def _found(self, store: Store, scope: Scope, ids: list[str]) -> list[set[str]]:

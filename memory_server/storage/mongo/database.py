@@ -1,7 +1,8 @@
 """One database of a MongoDB deployment: connecting, transactions, and who hears of changes."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -61,6 +62,8 @@ class MongoDatabase:
         self._client: AsyncMongoClient[Document] | None = None
         self._failure: StorageError | None = None
         self._listeners: list[Listener] = []
+        self._calls = 0
+        self._idle = asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -76,6 +79,10 @@ class MongoDatabase:
     def location(self) -> str:
         """Where the data is, for people: hosts and database, never a credential."""
         return f"mongodb at {self.hosts}, database {self._name}"
+
+    def check_open(self) -> None:
+        """Return if the database is open, else raise why it is not."""
+        self.client  # noqa: B018 says so
 
     @property
     def client(self) -> AsyncMongoClient[Document]:
@@ -116,7 +123,15 @@ class MongoDatabase:
         self._failure = None
 
     async def close(self, failure: StorageError | None = None) -> None:
-        """Let the connections go; a failure is what whoever asks for the client is told."""
+        """Finish what was begun, then let the connections go.
+
+        A failure is what whoever asks for the client is told afterwards.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CALL_MS / 1000):
+                while self._calls:
+                    self._idle.clear()
+                    await self._idle.wait()
         client, self._client = self._client, None
         self._failure = failure
         if client is not None:
@@ -127,9 +142,17 @@ class MongoDatabase:
         with self.translated(), pymongo.timeout(GREETING_SECONDS):
             await self._hello(self.client)
 
-    def translated(self) -> AbstractContextManager[None]:
-        """Return what is to be held around calls of the driver: its errors become our own."""
-        return translated(self.location)
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Hold around calls of the driver: its errors become our own, and `close` waits for them."""
+        self._calls += 1
+        try:
+            with translated(self.location):
+                yield
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._idle.set()
 
     async def transact(self, operation: Callable[[Session], Awaitable[T]]) -> T:
         """Carry out an operation in one transaction, wholly or not at all.

@@ -41,7 +41,7 @@ class MongoJobs(Jobs):
     def __init__(self, database: MongoDatabase, arrivals: Arrivals) -> None:
         self._database = database
         self._arrivals = arrivals
-        self._locks = Locks()
+        self._locks = Locks(database)
 
     async def enqueue(self, jobs: Sequence[Job]) -> int:
         # One transaction for each owner: who is tried again finds by the keys what is queued.

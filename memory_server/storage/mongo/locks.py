@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
+from memory_server.storage.mongo.database import MongoDatabase
+
 Key = tuple[str, ...]
 
 
@@ -14,16 +16,21 @@ class Locks:
     They spare work and promise nothing: other servers have locks of their own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: MongoDatabase) -> None:
+        self._database = database
         self._locks: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def hold(self, keys: Iterable[Key]) -> AsyncIterator[None]:
-        """Hold the locks of these keys, taken in their order so that nobody waits in a circle."""
-        async with AsyncExitStack() as held:
-            for key in sorted(set(keys)):
-                await held.enter_async_context(self._of(key))
-            yield
+        """Hold the locks of these keys, taken in their order so that nobody waits in a circle.
+
+        Whoever waits has begun: the database is not closed before they are done.
+        """
+        with self._database.translated():
+            async with AsyncExitStack() as held:
+                for key in sorted(set(keys)):
+                    await held.enter_async_context(self._of(key))
+                yield
 
     def _of(self, key: Key) -> asyncio.Lock:
         return self._locks.setdefault(key, asyncio.Lock())

@@ -43,7 +43,7 @@ class MongoMemories(Memories):
     def __init__(self, database: MongoDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._locks = Locks()
+        self._locks = Locks(database)
 
     async def get(self, scope: Scope, memory_id: str) -> Memory:
         found = await self.get_many(scope, [memory_id])

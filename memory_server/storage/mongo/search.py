@@ -46,9 +46,10 @@ class ChosenIndex(SearchIndex):
         self._spaces = spaces
         self._directory = directory
         self._mirror = _OnDemand(
+            database,
             MirroredIndex(
                 database, clock=clock, directory=directory, vector_memory_bytes=vector_memory_bytes
-            )
+            ),
         )
         self._atlas = AtlasSearch(
             database,
@@ -141,13 +142,15 @@ class ChosenIndex(SearchIndex):
 class _OnDemand(SearchIndex):
     """A mirror that is opened by whoever asks it first."""
 
-    def __init__(self, mirror: MirroredIndex) -> None:
+    def __init__(self, database: MongoDatabase, mirror: MirroredIndex) -> None:
+        self._database = database
         self._mirror = mirror
         self._opening = asyncio.Lock()
         self.is_open = False
 
     async def opened(self) -> MirroredIndex:
-        """Return the mirror, open."""
+        """Return the mirror, open; a closed store opens none."""
+        self._database.check_open()
         async with self._opening:
             if not self.is_open:
                 await self._mirror.open()

@@ -153,6 +153,7 @@ class MongoStore(Store):
         await self._heartbeat.check()
 
     async def describe(self) -> Mapping[str, Any]:
+        self._database.check_open()
         return {
             "kind": "mongodb",
             "location": self._database.hosts,

@@ -30,7 +30,7 @@ class MongoTurns(Turns):
     def __init__(self, database: MongoDatabase, arrivals: Arrivals) -> None:
         self._database = database
         self._arrivals = arrivals
-        self._locks = Locks()
+        self._locks = Locks(database)
 
     async def append(
         self, turn: NewTurn, *, vector: Vector | None = None, space: EmbeddingSpace | None = None

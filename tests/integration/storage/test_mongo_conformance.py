@@ -6,7 +6,8 @@ from tests.conformance.archive import ArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
-from tests.conformance.filters import FiltersContract
+from tests.conformance.isolation import IsolationContract
+from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
 from tests.conformance.job_order import JobOrderContract
 from tests.conformance.jobs import JobsContract
@@ -21,12 +22,13 @@ from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.space_switch import SpaceSwitchContract
 from tests.conformance.spaces import SpacesContract
+from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
 from tests.conformance.versions import VersionsContract
 from tests.integration.storage.mongo_stores import OnMongo
 
 
-class TestOpening(OnMongo):
+class TestStore(OnMongo, StoreContract, DurableStoreContract):
     async def test_an_empty_database_is_made_ready(self, store: MongoStore) -> None:
         assert (await store.describe())["kind"] == "mongodb"
         await store.ping()
@@ -96,7 +98,11 @@ class TestSpaceSwitch(OnMongo, SpaceSwitchContract):
     pass
 
 
-class TestFilters(OnMongo, FiltersContract):
+class TestIsolation(OnMongo, IsolationContract):
+    pass
+
+
+class TestScopes(OnMongo, ScopesContract):
     pass
 
 

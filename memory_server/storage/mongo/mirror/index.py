@@ -108,7 +108,7 @@ class MirroredIndex(SearchIndex):
 
     def _following(self) -> Refresher:
         if self._refresher is None:
-            self._database.client  # noqa: B018 says that the store is not open
+            self._database.check_open()
             raise AssertionError("the index is closed, and the database is not")
         return self._refresher
 
@@ -120,6 +120,8 @@ class MirroredIndex(SearchIndex):
 
 async def _end(task: asyncio.Task[None]) -> None:
     """Cancel a task until it ends: the driver may take that for a connection that broke off."""
+    pause = 0.01
     while not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=0.1)
+        await asyncio.wait({task}, timeout=pause)
+        pause = min(2 * pause, 0.1)
