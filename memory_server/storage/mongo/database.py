@@ -144,7 +144,7 @@ class MongoDatabase:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Hold around calls of the driver: its errors become our own, and `close` waits for them."""
+        """Hold around calls of the driver: its errors become ours, and `close` waits for them."""
         self._calls += 1
         try:
             with translated(self.location):
