@@ -120,8 +120,6 @@ class MirroredIndex(SearchIndex):
 
 async def _end(task: asyncio.Task[None]) -> None:
     """Cancel a task until it ends: the driver may take that for a connection that broke off."""
-    pause = 0.01
     while not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=pause)
-        pause = min(2 * pause, 0.1)
+        await asyncio.wait({task}, timeout=0.1)
