@@ -88,6 +88,8 @@ class Workbench:
     changes: list[Change] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     _current: dict[str, Memory] = field(default_factory=dict)
+    _former: dict[str, dict[str, Memory]] = field(default_factory=dict)
+    """Former versions that these changes made or cut, by the memory they are of."""
     _vectors: dict[str, Vector] = field(default_factory=dict)
 
     def overlay(
@@ -162,12 +164,13 @@ class Workbench:
         """Fit what was said before into the history of what is known."""
         memory = self._made_of(candidate, vector)
         begin = memory.valid_from
-        held = next((one for one in history if _held_at(one, begin)), None)
-        later = (one.valid_from for one in (*history, rival) if one.valid_from > begin)
+        versions = {one.id: one for one in history} | self._former.get(rival.id, {})
+        held = next((one for one in versions.values() if _held_at(one, begin)), None)
+        later = (one.valid_from for one in (*versions.values(), rival) if one.valid_from > begin)
         until = (held.valid_to if held else None) or min(later, default=rival.valid_from)
         if held is not None:
             cut = replace(held, valid_to=begin, revision=held.revision + 1)
-            self.changes.append(Change(memory=cut, is_new=False))
+            self._note_former(rival, Change(memory=cut, is_new=False))
         memory = replace(
             memory,
             is_latest=False,
@@ -175,7 +178,9 @@ class Workbench:
             superseded_by=rival.id,
             valid_to=max(until, begin),
         )
-        self.changes.append(Change(memory=memory, is_new=True, history_of=rival.id, vector=vector))
+        self._note_former(
+            rival, Change(memory=memory, is_new=True, history_of=rival.id, vector=vector)
+        )
         return memory
 
     def _made_of(self, candidate: Candidate, vector: Vector | None) -> Memory:
@@ -216,6 +221,13 @@ class Workbench:
             has_embedding=vector is not None,
         )
         self._note(Change(memory=memory, is_new=False, former_id=former_id, vector=vector))
+        self._former.setdefault(target.id, {})[former_id] = replace(
+            target,
+            id=former_id,
+            is_latest=False,
+            superseded_by=memory.id,
+            valid_to=memory.valid_from,
+        )
         return memory
 
     def _reinforced(
@@ -258,6 +270,10 @@ class Workbench:
         self._current[change.memory.id] = change.memory
         if change.vector is not None:
             self._vectors[change.memory.id] = change.vector
+
+    def _note_former(self, memory: Memory, change: Change) -> None:
+        self.changes.append(change)
+        self._former.setdefault(memory.id, {})[change.memory.id] = change.memory
 
     def _evidence(self, candidate: Candidate) -> Evidence:
         return Evidence(

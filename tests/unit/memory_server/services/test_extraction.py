@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -78,6 +79,21 @@ class Bench:
         self.clock.advance(by=timedelta(hours=1))
         return list((await self.job()).result.get("decisions", ()))
 
+    async def hear_late(self, days_ago: Sequence[int]) -> Sequence[dict[str, Any]]:
+        """Record one conversation of facts, each said so many days ago; return the decisions."""
+        told: dict[str, int] = {}
+        for days in days_ago:
+            said_at = self.clock.now() - timedelta(days=days)
+            turn = a_turn(f"{days}", metadata={"timestamp": said_at.isoformat()})
+            told[(await self.recording.record(ANA, turn)).turn.id] = days
+        await self.promotion.flush("p")
+        self.extractor.script = lambda conversation, _: [
+            a_fact(conversation=conversation, turn_ids=(turn_id,), **_flies(days))
+            for turn_id, days in told.items()
+        ]
+        await self.runner.run_until_idle()
+        return list((await self.job()).result.get("decisions", ()))
+
     async def job(self) -> Job:
         return (await self.store.jobs.list("p", limit=1))[0]
 
@@ -126,6 +142,10 @@ DENVER: dict[str, Any] = {
     "text": "The user flies out of Denver.",
     "claim": ("home airport", "Denver"),
 }
+
+
+def _flies(days: int) -> dict[str, Any]:
+    return {"text": f"The user flies out of {days}.", "claim": ("home airport", f"{days}")}
 
 
 async def test_new_fact_is_added_with_its_evidence(bench: Bench) -> None:
@@ -319,6 +339,30 @@ async def test_what_was_said_before_takes_its_place_in_the_history(bench: Bench)
     past, latest = await bench.store.memories.history(ANA, memory.id)
     assert (past.body.chunk_text, past.valid_from) == (DENVER["text"], early)
     assert (past.valid_to, latest.body.chunk_text) == (latest.valid_from, BOSTON["text"])
+
+
+@pytest.mark.parametrize(
+    "conversations",
+    [
+        pytest.param([[0], [30], [20, 10]], id="within one former version"),
+        pytest.param([[30], [10, 20]], id="before what the same conversation replaced"),
+        pytest.param([[10], [30, 20]], id="within what the same conversation completed"),
+    ],
+)
+async def test_what_one_conversation_tells_late_takes_its_places_in_one_history(
+    bench: Bench, conversations: list[list[int]]
+) -> None:
+    for days_ago in conversations:
+        decided = await bench.hear_late(days_ago)
+        assert len(decided) == len(days_ago)
+
+    [memory] = await bench.live()
+    history = sorted(
+        await bench.store.memories.history(ANA, memory.id), key=lambda one: one.valid_from
+    )
+    said = sorted((days for told in conversations for days in told), reverse=True)
+    assert [one.body.chunk_text for one in history] == [_flies(days)["text"] for days in said]
+    assert all(one.valid_to == later.valid_from for one, later in pairwise(history))
 
 
 async def test_term_of_the_project_is_not_rewritten_by_a_private_conversation(
