@@ -85,8 +85,3 @@ class Jobs(Protocol):
     async def counts(self, project_id: str | None = None) -> JobCounts:
         """Count jobs by state, of one project or of all."""
         ...
-
-    @abstractmethod
-    async def next_due(self) -> datetime | None:
-        """Return when the next queued job is due or running lease expires, or None."""
-        ...

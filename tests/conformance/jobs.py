@@ -263,23 +263,3 @@ class JobsContract:
         counts = await store.jobs.counts(PROJECT)
 
         assert (counts.queued, counts.oldest_queued_at) == (0, None)
-        assert await store.jobs.next_due() is None
-
-    async def test_the_next_due_job_is_the_earliest(self, store: Store) -> None:
-        await store.jobs.enqueue(
-            [a_job(due_at=START + LEASE * n, user_id=f"user {n}") for n in (3, 2, 5)]
-        )
-
-        assert await store.jobs.next_due() == START + LEASE * 2
-
-    async def test_the_expiry_of_a_lease_counts_as_due(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job()])
-        await claimed(store)
-
-        assert await store.jobs.next_due() == EXPIRED
-
-    async def test_finished_jobs_are_never_due(self, store: Store) -> None:
-        await store.jobs.enqueue([a_job()])
-        await store.jobs.complete(await claimed(store), result={}, now=START)
-
-        assert await store.jobs.next_due() is None

@@ -5,7 +5,6 @@ NOT_SCOPED = {
     "Snapshots.delete_promoted_turns": "the server's own schedule, over all projects",
     "Snapshots.expire": "the server's own schedule, over all projects",
     "Jobs.claim": "workers serve all projects",
-    "Jobs.next_due": "workers serve all projects",
     "Accounts.find": "asked before the project is known; the account names it",
     "Accounts.delete": "asked after the account was found",
     "Accounts.touch": "asked after the account was found",

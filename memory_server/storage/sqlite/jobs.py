@@ -104,10 +104,6 @@ class SqliteJobs(Jobs):
             oldest_queued_at=maybe_moment(oldest.get(JobState.QUEUED.value)),
         )
 
-    async def next_due(self) -> datetime | None:
-        (due,) = await self._database.read(lambda db: db.execute(SQL["next_due"]).fetchone())
-        return maybe_moment(due)
-
     async def _settle(self, statement: str, job: Job, **values: Any) -> None:
         await self._database.write(lambda db: settle(db, statement, job, values))
 
