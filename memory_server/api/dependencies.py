@@ -11,7 +11,7 @@ from memory_server.api.nearness import is_near
 from memory_server.api.serving import Services, deployment, services
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.policy import Right, check_enforced, check_right
-from memory_server.errors import Forbidden, InvalidRequest, NotAuthenticated, OrganizationNotFound
+from memory_server.errors import InvalidRequest, NotAuthenticated, OrganizationNotFound
 from memory_server.services.deployment import Deployment
 from memory_server.services.executions import ExecutionKeeping
 
@@ -133,12 +133,6 @@ async def _user_of(
     """Return whose execution it is; None for one that is unknown, or another project's."""
     found = await executions.find(execution_id) if execution_id is not None else None
     return found.user_id if found is not None and found.project_id == project_id else None
-
-
-def may_see(principal: Principal, project_id: str) -> None:
-    """Raise `Forbidden` unless it is the caller's own project or they may see all."""
-    if principal.project_id not in (None, project_id):
-        raise Forbidden(f"the caller belongs to project {principal.project_id!r}")
 
 
 def bearer_of(headers: Mapping[str, str]) -> str | None:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind
+from memory_server.domain.execution import Execution, MemoryIdentity
+from memory_server.domain.project import Project
 from memory_server.domain.scope import Visibility
 from memory_server.errors import (
     Forbidden,
     IdentityMissing,
     IdentityRefused,
+    InvalidRequest,
     NotAuthenticated,
 )
 
@@ -213,3 +216,55 @@ def _of_person(principal: Principal, named: Named, user_id: str | None) -> str |
     if named.action is Action.READ and named.visibility in _WIDE:
         return None
     return principal.id
+
+
+def memory_identity(
+    principal: Principal, supplied: str | None, project: Project, *, needed: bool = True
+) -> MemoryIdentity:
+    """Return whose memory an invocation uses; `supplied` is the user whom the caller names.
+
+    A service account is itself the identity, unless its project allows delegation. `needed`:
+    whether somebody must be named at all; an agent without memory serves anybody. Raises
+    `InvalidRequest` or `IdentityRefused`, naming the field.
+    """
+    if principal.kind is PrincipalKind.SERVICE_ACCOUNT:
+        names_another = supplied not in (None, principal.id)
+        if supplied is not None and names_another and project.allow_delegation:
+            return _identity(principal, supplied, delegated=True)
+        return _identity(principal, principal.id, overridden=names_another)
+    if principal.kind in (PrincipalKind.PERSON, PrincipalKind.EXECUTION):
+        if supplied is None or supplied == principal.id:
+            return _identity(principal, principal.id)
+        if project.enforce_identity or principal.kind is PrincipalKind.EXECUTION:
+            raise IdentityRefused(f"user_id: {principal.id!r} may only name themselves here")
+        return _identity(principal, supplied)
+    if supplied is None and needed:
+        raise InvalidRequest(
+            "user_id: give the user whose memory is meant, or invoke with a service account"
+        )
+    return _identity(principal, supplied or principal.id)
+
+
+def _identity(principal: Principal, user_id: str, **more: bool) -> MemoryIdentity:
+    # What an agent invokes in its turn is invoked by whoever invoked it.
+    invoker = principal.on_behalf_of or principal
+    return MemoryIdentity(kind=invoker.kind, invoker=invoker.id, user_id=user_id, **more)
+
+
+def may_see_execution(principal: Principal, execution: Execution) -> bool:
+    """Whether an execution is the caller's own, or they own the project."""
+    if principal.kind is PrincipalKind.OWNER or principal.role is AccountRole.PROJECT_OWNER:
+        return True
+    invoker, identity = principal.on_behalf_of or principal, execution.identity
+    return (invoker.kind, invoker.id) == (identity.kind, identity.invoker)
+
+
+def may_see_project(principal: Principal, project_id: str) -> bool:
+    """Whether it is the caller's own project, or they may see all."""
+    return principal.project_id in (None, project_id)
+
+
+def check_project(principal: Principal, project_id: str) -> None:
+    """Raise `Forbidden` for a caller who may not see a project."""
+    if not may_see_project(principal, project_id):
+        raise Forbidden(f"the caller belongs to project {principal.project_id!r}")

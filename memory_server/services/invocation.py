@@ -8,19 +8,15 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_server.domain.account import Principal, PrincipalKind
+from memory_server.domain.account import Principal
 from memory_server.domain.chunk import Source
 from memory_server.domain.execution import Execution, MemoryIdentity
 from memory_server.domain.formats import FormatStyle
+from memory_server.domain.policy import memory_identity
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Role, Turn
-from memory_server.errors import (
-    IdentityRefused,
-    InvalidRequest,
-    MemoryServerError,
-    ProjectNotFound,
-)
+from memory_server.errors import InvalidRequest, MemoryServerError, ProjectNotFound
 from memory_server.ports.agent import Agent, AgentCall, AgentEventKind, AgentState
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.turns import Turns
@@ -111,9 +107,10 @@ class Invocation:
         `IdentityRefused` before anything is done.
         """
         project = await self._project_of(request.project_id)
-        identity, warnings = memory_identity(
+        identity = memory_identity(
             principal, request.user_id, project, needed=self._agent.remembers
         )
+        warnings = _warnings(principal, identity)
         message = _message(request)
         execution = await self._executions.begin(
             project_id=request.project_id,
@@ -269,53 +266,20 @@ class Invocation:
         await self._recording.record(owner, given)
 
 
-def memory_identity(
-    principal: Principal, supplied: str | None, project: Project, *, needed: bool = True
-) -> tuple[MemoryIdentity, Sequence[str]]:
-    """Return whose memory an invocation uses, and what the caller should be told about it.
-
-    `needed`: whether somebody must be named at all; an agent without memory serves anybody.
-    """
-    if principal.kind is PrincipalKind.SERVICE_ACCOUNT:
-        return _of_account(principal, supplied, project)
-    if principal.kind in (PrincipalKind.PERSON, PrincipalKind.EXECUTION):
-        return _of_somebody(principal, supplied, project), ()
-    if supplied is None and needed:
-        raise InvalidRequest(
-            "user_id: give the user whose memory is meant, or invoke with a service account"
+def _warnings(principal: Principal, identity: MemoryIdentity) -> Sequence[str]:
+    """Return what the caller should be told about whose memory is used, and note it in the log."""
+    if identity.delegated:
+        logger.info(
+            "invoke: the service account %s acts for user %r", principal.id, identity.user_id
         )
-    return _identity(principal, supplied or principal.id), ()
-
-
-def _of_account(
-    principal: Principal, supplied: str | None, project: Project
-) -> tuple[MemoryIdentity, Sequence[str]]:
-    if supplied is None or supplied == principal.id:
-        return _identity(principal, principal.id), ()
-    if project.allow_delegation:
-        logger.info("invoke: the service account %s acts for user %r", principal.id, supplied)
-        return _identity(principal, supplied, delegated=True), ()
+    if not identity.overridden:
+        return ()
     warning = (
         f"user_id is ignored: the service account {principal.id} invokes the agent and is "
         "itself the memory identity. The project setting allow_delegation lets it name a user"
     )
     logger.warning("invoke: %s", warning)
-    return _identity(principal, principal.id, overridden=True), (warning,)
-
-
-def _of_somebody(principal: Principal, supplied: str | None, project: Project) -> MemoryIdentity:
-    """Return the identity of a person, or of an agent that works for one."""
-    if supplied is None or supplied == principal.id:
-        return _identity(principal, principal.id)
-    if project.enforce_identity or principal.kind is PrincipalKind.EXECUTION:
-        raise IdentityRefused(f"user_id: {principal.id!r} may only name themselves here")
-    return _identity(principal, supplied)
-
-
-def _identity(principal: Principal, user_id: str, **more: bool) -> MemoryIdentity:
-    # What an agent invokes in its turn is invoked by whoever invoked it.
-    invoker = principal.on_behalf_of or principal
-    return MemoryIdentity(kind=invoker.kind, invoker=invoker.id, user_id=user_id, **more)
+    return (warning,)
 
 
 def _message(request: InvokeRequest) -> str:

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 from memory_server.api.caller import Caller
 from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
 from memory_server.api.schemas.invoke import ExecutionDocument
-from memory_server.domain.account import AccountRole, PrincipalKind
 from memory_server.domain.execution import Execution
 from memory_server.domain.limits import MAX_ID
+from memory_server.domain.policy import may_see_execution
 from memory_server.errors import ExecutionNotFound, NotSuspended
 from memory_server.services.executions import ExecutionKeeping
 
@@ -69,19 +69,13 @@ async def _found(
     executions: ExecutionKeeping, caller: Caller, execution_id: str, workspace: str
 ) -> Execution:
     found = await executions.find(execution_id)
-    here = (caller.project_id, workspace)
-    if found is None or (found.project_id, found.workspace) != here or not _may_see(caller, found):
+    if (
+        found is None
+        or (found.project_id, found.workspace) != (caller.project_id, workspace)
+        or not may_see_execution(caller.principal, found)
+    ):
         raise ExecutionNotFound(
             f"execution_id: no execution {execution_id!r} is known in this workspace; executions "
             "are known for a day, and where memory is kept in SQLite until the server ends"
         )
     return found
-
-
-def _may_see(caller: Caller, execution: Execution) -> bool:
-    """Whether it is the caller's own, or they own the project."""
-    principal = caller.principal
-    if principal.kind is PrincipalKind.OWNER or principal.role is AccountRole.PROJECT_OWNER:
-        return True
-    invoker, identity = principal.on_behalf_of or principal, execution.identity
-    return (invoker.kind, invoker.id) == (identity.kind, identity.invoker)

@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter
 
-from memory_server.api.dependencies import Founder, Keyholder, ServicesOfApp, Visitor, may_see
+from memory_server.api.dependencies import Founder, Keyholder, ServicesOfApp, Visitor
 from memory_server.api.schemas.projects import ProjectBody, ProjectDocument, ProjectPatch, Projects
+from memory_server.domain.policy import check_project, may_see_project
 
 router = APIRouter(prefix="/projects", tags=["projects"])
 
@@ -22,8 +23,7 @@ async def create_project(
 @router.get("")
 async def list_projects(visitor: Visitor, services: ServicesOfApp) -> Projects:
     """List the projects that the caller may see: all, or the one they belong to."""
-    own = visitor.project_id
-    found = [one for one in await services.projects.list() if own in (None, one.id)]
+    found = [one for one in await services.projects.list() if may_see_project(visitor, one.id)]
     documents = [ProjectDocument.of(project, services.settings.org_id) for project in found]
     return Projects(projects=documents, total=len(documents))
 
@@ -33,7 +33,7 @@ async def read_project(
     project_id: str, visitor: Visitor, services: ServicesOfApp
 ) -> ProjectDocument:
     """Return one project."""
-    may_see(visitor, project_id)
+    check_project(visitor, project_id)
     return ProjectDocument.of(await services.projects.get(project_id), services.settings.org_id)
 
 
