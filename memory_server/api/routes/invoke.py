@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp
-from memory_server.api.invoking import CallerLeft, custom_headers, headers_of, left, stream, whole
+from memory_server.api.invoking import started, stream, whole
 from memory_server.api.schemas.invoke import Frame, InvokeAnswer, InvokeBody
 
 router = APIRouter(prefix="/projects/{project_id}/workspaces/{workspace}", tags=["agent"])
@@ -29,14 +29,8 @@ async def invoke(
 
     A caller who does not wait for it ends the work.
     """
-    asked = body.request(caller.project_id, workspace, custom_headers(request.headers))
-    run = await services.invocation.start(caller.principal, asked)
-    try:
-        outcome = await whole(run, request)
-    except CallerLeft:
-        return left()
-    response.headers.update(headers_of(run))
-    return InvokeAnswer.of(outcome)
+    run = await started(services, caller, workspace, body, request)
+    return await whole(run, request, response, InvokeAnswer.of)
 
 
 @router.post("/invokeStream", response_class=StreamingResponse, responses=FRAMES)
@@ -52,13 +46,5 @@ async def invoke_stream(
     What fails before the first frame is answered with its own status; later it is a frame. While
     the agent says nothing, comments keep the connection alive.
     """
-    asked = body.request(caller.project_id, workspace, custom_headers(request.headers))
-    run = await services.invocation.start(caller.principal, asked)
-    execution = run.execution.id
-    return await stream(
-        run,
-        request,
-        told=lambda event: Frame.told(event, execution),
-        done=Frame.done,
-        failed=lambda error, request_id: Frame.failed(error, execution, request_id),
-    )
+    run = await started(services, caller, workspace, body, request)
+    return await stream(run, request, Frame)
