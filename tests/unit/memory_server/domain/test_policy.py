@@ -6,7 +6,17 @@ from dataclasses import replace
 import pytest
 
 from memory_server.domain.account import AccountRole, Principal, PrincipalKind
-from memory_server.domain.policy import Action, Named, Right, Standing, check_right, user_meant
+from memory_server.domain.execution import Execution, ExecutionStatus, MemoryIdentity
+from memory_server.domain.policy import (
+    Action,
+    Named,
+    Right,
+    Standing,
+    check_project,
+    check_right,
+    may_see_execution,
+    user_meant,
+)
 from memory_server.domain.scope import Visibility
 from memory_server.errors import (
     Forbidden,
@@ -15,6 +25,7 @@ from memory_server.errors import (
     MemoryServerError,
     NotAuthenticated,
 )
+from tests.clock import START
 
 PRIVATE, ORG, SHARED = Visibility.PRIVATE, Visibility.ORG, Visibility.SHARED
 READ, SAVE, CHANGE, DELETE = Action.READ, Action.SAVE, Action.CHANGE, Action.DELETE
@@ -293,3 +304,41 @@ def test_where_identity_is_enforced_an_agent_of_a_service_account_keeps_to_its_e
     assert user_meant(standing, Named(action=READ, user_id="bob", visibility=ORG)) == "bob"
     with pytest.raises(IdentityRefused):
         user_meant(standing, Named(action=READ, user_id="bob"))
+
+
+OF_ANA = Execution(
+    id="e",
+    project_id="shop",
+    workspace="local",
+    identity=MemoryIdentity(kind=PrincipalKind.PERSON, invoker="ana", user_id="carol"),
+    session_id="s",
+    status=ExecutionStatus.RUNNING,
+    started_at=START,
+)
+
+
+@pytest.mark.parametrize(
+    ("principal", "sees"),
+    [
+        (OWNER, True),
+        (a_person(), True),
+        (replace(a_person(), id="eve"), False),
+        (replace(a_person(AccountRole.PROJECT_OWNER), id="eve"), True),
+        (replace(an_account(), id="ana"), False),
+        (replace(AGENT, on_behalf_of=a_person()), True),
+        (AGENT, False),
+        (ANONYMOUS, False),
+    ],
+)
+def test_an_execution_is_seen_by_who_invoked_it_and_by_owners(
+    principal: Principal, sees: bool
+) -> None:
+    assert may_see_execution(principal, OF_ANA) is sees
+
+
+def test_a_project_is_seen_by_its_own_and_by_those_of_none() -> None:
+    check_project(OWNER, "bank")
+    check_project(a_person(), "shop")
+
+    with pytest.raises(Forbidden, match="'shop'"):
+        check_project(a_person(), "bank")
