@@ -23,8 +23,8 @@ UPDATE documents SET
 WHERE rowid = :rowid;
 
 -- name: delete
--- Take a document out.
-DELETE FROM documents WHERE rowid = :rowid;
+-- Take documents out.
+DELETE FROM documents WHERE rowid IN (SELECT value FROM json_each(:rowids));
 
 -- name: insert_words
 -- Index the words of a new document.
@@ -35,8 +35,8 @@ INSERT INTO words (rowid, scope, body, neighbours) VALUES (:rowid, :scope, :body
 UPDATE words SET scope = :scope, body = :body WHERE rowid = :rowid;
 
 -- name: delete_words
--- Forget the words of a document.
-DELETE FROM words WHERE rowid = :rowid;
+-- Forget the words of documents.
+DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:rowids));
 
 -- name: merge_words
 -- Make one segment of the index, without anything that was deleted.
@@ -70,10 +70,6 @@ SELECT neighbours FROM words WHERE rowid = :rowid;
 SELECT rowid, project_id, session_id, user_id, position FROM documents
 WHERE project_id = :project_id AND session_id = :session_id AND source = 'stm'
     AND position BETWEEN :first AND :last;
-
--- name: of_owner
--- Every document of an owner.
-SELECT d.rowid FROM documents AS d WHERE /* conditions */ 1;
 
 -- name: search_words
 -- The documents that hold any of the words, best first. CROSS: the words come first.

@@ -77,20 +77,22 @@ def store(connection: sqlite3.Connection, place: Place, vector: SpacedVector) ->
         _pack(connection, partition_id)
 
 
-def remove(connection: sqlite3.Connection, document: int, *, space: str | None = None) -> None:
-    """Remove a document's vectors, of one space or of all.
+def remove(connection: sqlite3.Connection, document: int, *, space: str | None = None) -> int:
+    """Remove a document's vectors, of one space or of all; return how many.
 
     With all of them goes what is known of spaces that cannot have one.
     """
     if space is None:
         connection.execute(SQL["forget_refusals"], {"document": document})
-    for row in _places(connection, document, space):
+    places = _places(connection, document, space)
+    for row in places:
         connection.execute(SQL["delete_place"], {"document": document, "space": row["space"]})
         values = {"partition_id": row["partition_id"], "seq": row["seq"]}
         from_tail = connection.execute(SQL["delete_tail"], values).rowcount
         if not from_tail:
             _remove_packed(connection, values, row["dimension"])
         _tell(connection, values, from_tail)
+    return len(places)
 
 
 def move(connection: sqlite3.Connection, place: Place) -> None:
@@ -113,14 +115,13 @@ def read(connection: sqlite3.Connection, document: int) -> list[SpacedVector]:
     ]
 
 
-def erase(connection: sqlite3.Connection, scope: Scope) -> int:
-    """Remove every partition of a user, of no user, or of a project; return how many vectors."""
+def forget_empty(connection: sqlite3.Connection, scope: Scope) -> None:
+    """Remove the partitions of a user, of no user, or of a project, in which nothing is left."""
     owned = Predicate("p")
     owned.within(scope.of_user())
-    rows = connection.execute(owned.fill(SQL["partitions_of"]), owned.values).fetchall()
-    for partition_id, _ in rows:
+    rows = connection.execute(owned.fill(SQL["empty_partitions_of"]), owned.values).fetchall()
+    for (partition_id,) in rows:
         forget_partition(connection, partition_id)
-    return sum(vectors for _, vectors in rows)
 
 
 def forget_partition(connection: sqlite3.Connection, partition_id: int) -> None:

@@ -120,9 +120,9 @@ SELECT p.id, p.dimension, p.changes, p.vectors FROM partitions AS p
 WHERE p.source = :source AND p.space = :space AND p.past IN (0, :past) AND p.vectors > 0
     AND /* conditions */ 1;
 
--- name: partitions_of
--- The partitions of an owner.
-SELECT p.id, p.vectors FROM partitions AS p WHERE /* conditions */ 1;
+-- name: empty_partitions_of
+-- The partitions of an owner that hold nothing any more.
+SELECT p.id FROM partitions AS p WHERE p.vectors = 0 AND /* conditions */ 1;
 
 -- name: delete_partition_tail
 -- Remove a partition's vectors that are not packed.

@@ -1,37 +1,57 @@
--- name: sessions_of
--- The sessions in which an owner has something.
-SELECT e.session_id FROM sessions AS e WHERE /* conditions */ 1
-UNION SELECT e.session_id FROM turns AS e WHERE /* conditions */ 1
-UNION SELECT e.session_id FROM snapshots AS e WHERE /* conditions */ 1;
-
--- name: idempotency_keys
--- How many turns of an owner are known by a key of their writer's.
-SELECT count(*) FROM turns AS e WHERE e.idempotency_key IS NOT NULL AND /* conditions */ 1;
+-- name: jobs
+-- The first jobs of an owner after one. NOT INDEXED: by their numbers, for no index is by user.
+SELECT e.seq FROM jobs AS e NOT INDEXED
+WHERE e.seq > coalesce(:after, 0) AND /* conditions */ 1 ORDER BY e.seq LIMIT :limit;
 
 -- name: turns
--- Remove the turns of an owner.
-DELETE FROM turns AS e WHERE /* conditions */ 1;
+-- The first turns of an owner after one.
+SELECT e.rowid FROM turns AS e
+WHERE e.rowid > coalesce(:after, 0) AND /* conditions */ 1 ORDER BY e.rowid LIMIT :limit;
 
 -- name: snapshots
--- Remove the snapshots of an owner.
-DELETE FROM snapshots AS e WHERE /* conditions */ 1;
+-- The first snapshots of an owner after one.
+SELECT e.id FROM snapshots AS e
+WHERE e.id > coalesce(:after, '') AND /* conditions */ 1 ORDER BY e.id LIMIT :limit;
 
--- name: jobs
--- Remove the jobs of an owner.
-DELETE FROM jobs AS e WHERE /* conditions */ 1;
-
--- name: records
--- Remove the records of an owner: memories of the types that the project declares.
-DELETE FROM memories AS e WHERE type = 'custom' AND /* conditions */ 1;
+-- name: sessions
+-- The first sessions after one that an owner began, or is in otherwise.
+SELECT e.session_id FROM sessions AS e
+WHERE e.session_id > coalesce(:after, '') AND /* conditions */ 1
+ORDER BY e.session_id LIMIT :limit;
 
 -- name: memories
--- Remove the memories of an owner.
-DELETE FROM memories AS e WHERE /* conditions */ 1;
+-- The first versions of memories of an owner after one.
+SELECT e.rowid FROM memories AS e
+WHERE e.rowid > coalesce(:after, 0) AND /* conditions */ 1 ORDER BY e.rowid LIMIT :limit;
+
+-- name: delete_jobs
+-- Remove jobs, looked up one by one, that are the owner's.
+DELETE FROM jobs AS e NOT INDEXED
+WHERE e.seq IN (SELECT value FROM json_each(:keys)) AND /* conditions */ 1 RETURNING id;
+
+-- name: delete_turns
+-- Remove turns, looked up one by one, that are the owner's.
+DELETE FROM turns AS e NOT INDEXED
+WHERE e.rowid IN (SELECT value FROM json_each(:keys)) AND /* conditions */ 1
+RETURNING id, session_id, idempotency_key IS NOT NULL AS has_key;
+
+-- name: delete_snapshots
+-- Remove snapshots that are the owner's.
+DELETE FROM snapshots AS e
+WHERE e.project_id = :project_id AND e.id IN (SELECT value FROM json_each(:keys))
+    AND /* conditions */ 1
+RETURNING session_id;
+
+-- name: delete_memories
+-- Remove versions of memories, looked up one by one, that are the owner's.
+DELETE FROM memories AS e NOT INDEXED
+WHERE e.rowid IN (SELECT value FROM json_each(:keys)) AND /* conditions */ 1
+RETURNING id, type;
 
 -- name: job_owners
 -- Forget when owners without jobs were served.
 DELETE FROM job_owners
-WHERE project_id = :project_id AND (:everybody OR owner = :owner);
+WHERE project_id = :project_id AND (:everybody OR owner = :owner) AND unfinished = 0;
 
 -- name: session
 -- Remove a session in which nobody is left.

@@ -25,8 +25,8 @@ PORTION = 100
 T = TypeVar("T")
 Found = dict[str, Any]
 """The key of a row that is to be deleted."""
-Deletion = Callable[[sqlite3.Connection, Found], int]
-"""Deletes one thing; returns how many went."""
+Deletion = Callable[[sqlite3.Connection, Sequence[Found]], int]
+"""Deletes some things; returns how many went."""
 
 
 class SqliteSnapshots(Snapshots):
@@ -71,23 +71,23 @@ class SqliteSnapshots(Snapshots):
     async def delete_promoted_turns(self, *, limit: int) -> int:
         values = {"limit": max(limit, 0)}
         turns = await self._database.read(lambda db: _read(db, "settled_turns", values, dict))
-        return await self._delete(_delete_turn, turns)
+        return await self._delete(_delete_turns, turns)
 
     async def expire(self, *, before: datetime, limit: int) -> int:
         values = {"before": to_micros(before), "limit": max(limit, 0)}
         snapshots, turns = await self._database.read(lambda db: _outdated(db, values))
-        await self._delete(_delete_turn, turns)
-        gone = await self._delete(_delete_snapshot, snapshots)
+        await self._delete(_delete_turns, turns)
+        gone = await self._delete(_delete_snapshots, snapshots)
         values["limit"] -= len(snapshots)
         jobs = await self._database.read(lambda db: _read(db, "old_jobs", values, dict))
-        return gone + await self._delete(_delete_job, jobs)
+        return gone + await self._delete(_delete_jobs, jobs)
 
     async def _delete(self, delete: Deletion, found: Sequence[Found]) -> int:
         """Delete what was found in several writes, between which others get their turn."""
         gone = 0
         for start in range(0, len(found), PORTION):
             portion = found[start : start + PORTION]
-            gone += await self._database.write(partial(_delete_all, delete, portion))
+            gone += await self._database.write(partial(delete, found=portion))
         return gone
 
 
@@ -136,19 +136,21 @@ def _outdated(
     return snapshots, turns
 
 
-def _delete_all(delete: Deletion, portion: Sequence[Found], connection: sqlite3.Connection) -> int:
-    return sum(delete(connection, one) for one in portion)
+def _delete_turns(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+    for project_id in {turn["project_id"] for turn in found}:
+        ids = [turn["id"] for turn in found if turn["project_id"] == project_id]
+        documents.remove(connection, project_id, ids)
+    return _delete_each(connection, "delete_turn", found)
 
 
-def _delete_turn(connection: sqlite3.Connection, turn: Found) -> int:
-    documents.remove(connection, turn["project_id"], [turn["id"]])
-    return connection.execute(SQL["delete_turn"], turn).rowcount
+def _delete_snapshots(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+    _delete_each(connection, "delete_jobs", found)
+    return _delete_each(connection, "delete", found)
 
 
-def _delete_snapshot(connection: sqlite3.Connection, snapshot: Found) -> int:
-    connection.execute(SQL["delete_jobs"], snapshot)
-    return connection.execute(SQL["delete"], snapshot).rowcount
+def _delete_jobs(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+    return _delete_each(connection, "delete_job", found)
 
 
-def _delete_job(connection: sqlite3.Connection, job: Found) -> int:
-    return connection.execute(SQL["delete_job"], job).rowcount
+def _delete_each(connection: sqlite3.Connection, statement: str, found: Sequence[Found]) -> int:
+    return connection.executemany(SQL[statement], found).rowcount

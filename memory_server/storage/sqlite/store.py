@@ -160,7 +160,7 @@ class SqliteStore(Store):
 
     async def erase(self, scope: Scope) -> Mapping[str, int]:
         now = self._clock.now()
-        counts = await self._database.write(lambda db: erase(db, scope, now))
+        counts = await erase(self._database, scope, now)
         is_small = self._database.size_bytes() <= self._rewritten_at_once_bytes
         if is_small and not self._database.is_held:
             try:

@@ -200,13 +200,14 @@ def _collection(source: str) -> str:
 
 def _refresh(connection: sqlite3.Connection, made: Mapping[Key, Make | None]) -> None:
     changed: set[tuple[str, str, int]] = set()
+    gone: list[Key] = []
     for key, make in made.items():
         entry = None if make is None else _attempted(key, make)
         if entry is None:
-            changed.update(_remove_document(connection, key))
+            gone.append(key)
         else:
             changed.update(_put(connection, entry))
-    _link(connection, changed)
+    _link(connection, changed | _remove_documents(connection, gone))
 
 
 def _attempted(key: Key, make: Make) -> Entry | None:
@@ -231,16 +232,35 @@ def _put(connection: sqlite3.Connection, entry: Entry) -> Iterable[tuple[str, st
     return [turn]
 
 
-def _remove_document(connection: sqlite3.Connection, key: Key) -> Iterable[tuple[str, str, int]]:
-    where = {"project_id": key.project_id, "id": key.id}
-    row = connection.execute(SQL["turn"], where).fetchone()
-    if row is None:
-        return []
-    documents.remove(connection, key.project_id, [key.id])
-    connection.execute(SQL["set_traces"], {"traces": True})
-    if row["position"] is None:
-        return []
-    return [(key.project_id, row["session_id"], row["position"])]
+def _remove_documents(
+    connection: sqlite3.Connection, keys: Sequence[Key]
+) -> set[tuple[str, str, int]]:
+    """Take documents out; return the places in which there was a turn."""
+    places: set[tuple[str, str, int]] = set()
+    for project_id in {key.project_id for key in keys}:
+        ids = [key.id for key in keys if key.project_id == project_id]
+        known = [
+            row
+            for document_id in ids
+            if (row := _turn_of(connection, project_id, document_id)) is not None
+        ]
+        if known:
+            documents.remove(connection, project_id, ids)
+            connection.execute(SQL["set_traces"], {"traces": True})
+        places |= {
+            (project_id, row["session_id"], row["position"])
+            for row in known
+            if row["position"] is not None
+        }
+    return places
+
+
+def _turn_of(
+    connection: sqlite3.Connection, project_id: str, document_id: str
+) -> sqlite3.Row | None:
+    where = {"project_id": project_id, "id": document_id}
+    row: sqlite3.Row | None = connection.execute(SQL["turn"], where).fetchone()
+    return row
 
 
 def _link(connection: sqlite3.Connection, changed: Iterable[tuple[str, str, int]]) -> None:
