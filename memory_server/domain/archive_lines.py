@@ -26,6 +26,13 @@ from memory_server.domain.archive import (
     Kind,
     StoredVector,
 )
+from memory_server.domain.archive_checks import (
+    check_count,
+    check_item,
+    check_json,
+    check_text,
+    check_vector,
+)
 from memory_server.domain.memory import BODY_TYPES, Memory, MemoryType
 from memory_server.errors import ArchiveTooNew, InvalidArchive
 
@@ -36,6 +43,7 @@ _BROKEN = "error"
 _OF_PROJECT = "project_id"
 _DERIVED = frozenset(("has_embedding",))
 """What follows from other lines' content: whether there is a vector."""
+_MOST_SHOWN = 200
 
 
 def head_line(head: Head) -> bytes:
@@ -74,8 +82,8 @@ def head_of(line: bytes) -> Head:
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise ArchiveTooNew(
-            f"line 1: the archive is of version {version!r}, this program reads up to {VERSION}; "
-            "use the program of the server that wrote it, or a newer one"
+            f"line 1: the archive is of version {_shown(version)}, this program reads up to "
+            f"{VERSION}; use the program of the server that wrote it, or a newer one"
         )
     return cast(Head, _built(Head, document, "line 1", None))
 
@@ -88,9 +96,11 @@ def kind_of(line: bytes, where: str) -> str:
     document = _object(line, where)
     kind = document.get(_KIND)
     if kind == _BROKEN:
-        raise InvalidArchive(f"{where}: the export broke off there: {document.get(_BROKEN)}")
+        raise InvalidArchive(
+            f"{where}: the export broke off there: {_shown(document.get(_BROKEN))}"
+        )
     if kind != _END and kind not in list(Kind):
-        raise InvalidArchive(f"{where}: {kind!r} is no kind of item")
+        raise InvalidArchive(f"{where}: {_shown(kind)} is no kind of item")
     return str(kind)
 
 
@@ -106,8 +116,10 @@ def item_of(line: bytes, *, project_id: str, where: str) -> Item:
     document = _object(line, where)
     kind = document.pop(_KIND, None)
     if kind not in list(Kind):
-        raise InvalidArchive(f"{where}: {kind!r} is no kind of item")
-    return cast(Item, _built(ITEM_TYPES[Kind(kind)], document, where, project_id))
+        raise InvalidArchive(f"{where}: {_shown(kind)} is no kind of item")
+    item = cast(Item, _built(ITEM_TYPES[Kind(kind)], document, where, project_id))
+    check_item(item, where)
+    return item
 
 
 def _line(document: Mapping[str, Any]) -> bytes:
@@ -174,19 +186,20 @@ def _built(made: type, document: Mapping[str, Any], where: str, project_id: str 
         elif one.default is MISSING and one.default_factory is MISSING:
             raise InvalidArchive(f"{place} is missing")
     if given:
-        raise InvalidArchive(f"{where}: {min(given)} is no member of it")
+        raise InvalidArchive(f"{where}: {_shown(min(given))} is no member of it")
     return made(**values)
 
 
 def _body_type(name: Any, where: str) -> type:
     if name not in list(MemoryType):
-        raise InvalidArchive(f"{where}: type: {name!r} is no type of memory")
+        raise InvalidArchive(f"{where}: type: {_shown(name)} is no type of memory")
     return BODY_TYPES[MemoryType(name)]
 
 
 def _read(hint: Any, raw: Any, where: str, project_id: str | None) -> Any:  # noqa: PLR0911 one answer a form
     """Return a member's value, of the type that the class declares."""
     if hint is Any:
+        check_json(raw, where)
         return raw
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
@@ -212,6 +225,7 @@ def _one_of(arguments: Sequence[Any], raw: Any, where: str, project_id: str | No
         return _read(others[0], raw, where, project_id)
     if type(raw) not in others:
         raise InvalidArchive(f"{where} is of the wrong type")
+    check_json(raw, where)
     return raw
 
 
@@ -221,6 +235,8 @@ def _collected(
     if issubclass(origin, Mapping):
         if not isinstance(raw, dict):
             raise InvalidArchive(f"{where} has to be an object")
+        for name in raw:
+            check_text(name, where)
         return {name: _read(arguments[1], one, where, project_id) for name, one in raw.items()}
     if not isinstance(raw, list):
         raise InvalidArchive(f"{where} has to be a list")
@@ -230,10 +246,14 @@ def _collected(
 def _scalar(hint: Any, raw: Any, where: str) -> Any:
     if issubclass(hint, StrEnum):
         if raw not in list(hint):
-            raise InvalidArchive(f"{where}: {raw!r} is none of {', '.join(hint)}")
+            raise InvalidArchive(f"{where}: {_shown(raw)} is none of {', '.join(hint)}")
         return hint(raw)
     if type(raw) is not hint:
         raise InvalidArchive(f"{where} has to be of the type {hint.__name__}")
+    if hint is str:
+        check_text(raw, where)
+    elif hint is int:
+        check_count(raw, where)
     return raw
 
 
@@ -241,9 +261,9 @@ def _moment(raw: Any, where: str) -> datetime:
     try:
         moment = datetime.fromisoformat(raw)
     except (TypeError, ValueError) as error:
-        raise InvalidArchive(f"{where}: {raw!r} is no moment") from error
+        raise InvalidArchive(f"{where}: {_shown(raw)} is no moment") from error
     if moment.tzinfo is None:
-        raise InvalidArchive(f"{where}: {raw!r} has no UTC offset")
+        raise InvalidArchive(f"{where}: {_shown(raw)} has no UTC offset")
     return moment
 
 
@@ -252,6 +272,11 @@ def _decoded(raw: Any, where: str) -> bytes:
         data = base64.b64decode(raw, validate=True)
     except (TypeError, ValueError, binascii.Error) as error:
         raise InvalidArchive(f"{where} is not base64") from error
-    if len(data) % 4:
-        raise InvalidArchive(f"{where} is no vector of float32")
+    check_vector(data, where)
     return data
+
+
+def _shown(raw: Any) -> str:
+    """Return what is named in an error: of a hostile file, as little as is needed to find it."""
+    text = repr(raw)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

@@ -115,7 +115,7 @@ class Archiving:
         """
         items = await asyncio.to_thread(_items, portion, project_id, first_line)
         if with_vectors:
-            self._check_spaces(items)
+            self._check_spaces(items, first_line)
         else:
             items = [_without_vectors(item) for item in items]
         outcomes = await self._store.archive.write(project_id, items, restore_erased=restore_erased)
@@ -125,14 +125,19 @@ class Archiving:
         """Return a consistent copy of the whole store as a file, or raise `NoBackup`."""
         return await self._store.copy()
 
-    def _check_spaces(self, items: Sequence[Item]) -> None:
-        mine = self._embedder.space.name
+    def _check_spaces(self, items: Sequence[Item], first_line: int) -> None:
+        mine, dimension = self._embedder.space.name, self._embedder.space.dimension
         theirs = {vector.space for item in items for vector in _vectors_of(item)}
         if theirs - {mine}:
             raise VectorsOfAnotherSpace(
                 f"the archive's vectors are of {', '.join(sorted(theirs - {mine}))}, and this "
                 f"server's of {mine}: import it without vectors, and they are made anew"
             )
+        for number, item in enumerate(items, first_line):
+            if any(vector.dimension != dimension for vector in _vectors_of(item)):
+                raise InvalidArchive(
+                    f"line {number}: vectors: one has not the {dimension} numbers of {mine}"
+                )
 
 
 def _digested(digest: "hashlib._Hash", lines: bytes) -> bytes:

@@ -9,6 +9,7 @@ from memory_server.domain.archive import (
     ArchivedJob,
     ArchivedMemory,
     ArchivedSnapshot,
+    ArchivedTurn,
     Outcome,
 )
 from memory_server.domain.scope import Scope
@@ -133,6 +134,35 @@ class ArchiveStandingContract:
         session = await store.snapshots.session("copy", SESSION)
         assert session is not None
         assert session.unpromoted == 1
+
+    async def test_a_former_version_does_not_come_under_the_memory_of_another_user(
+        self, store: Store
+    ) -> None:
+        await store.memories.apply(PROJECT, [Add(memory=a_memory(id="bobs", user_id="bob"))])
+        await store.memories.apply(PROJECT, [Add(memory=a_memory(id="m"))])
+        former = a_memory(id="former", is_latest=False, valid_to=LATER)
+        under = ArchivedMemory(memory=former, root_id="m")
+        item = ArchivedMemory(memory=replace(former, id="f-2"), root_id="former")
+
+        outcomes = await store.archive.write(PROJECT, [replace(under, root_id="bobs"), under, item])
+
+        assert outcomes == [Outcome.CONFLICT, Outcome.NEW, Outcome.CONFLICT]
+        history = await store.memories.history(Scope(project_id=PROJECT), "bobs")
+        assert [one.id for one in history] == ["bobs"]
+
+    async def test_a_snapshot_does_not_take_turns_of_another_user(self, store: Store) -> None:
+        await store.turns.append(a_turn("of ana"))
+        items = [
+            replace(one, snapshot_follows=True, turn=replace(one.turn, snapshot_id="s-1"))
+            for one in await exported(store)
+            if isinstance(one, ArchivedTurn)
+        ]
+        await moved(store, items, "copy")
+        bobs = a_snapshot(1, 1, id="s-1", project_id="copy", user_id="bob")
+
+        outcomes = await store.archive.write("copy", [ArchivedSnapshot(snapshot=bobs)])
+
+        assert outcomes == [Outcome.CONFLICT]
 
     async def test_all_of_a_portion_is_taken_or_nothing(self, store: Store) -> None:
         await store.turns.append(a_turn())

@@ -64,6 +64,7 @@ class Taking:
         self._now = now
         self._restores = restore_erased
         self._erased: dict[str | None, datetime | None] = {}
+        self._entered: Document = {}
         self.changed: dict[str, list[str]] = defaultdict(list)
         """The `_id`s of what searches have to know of, by collection."""
 
@@ -71,7 +72,7 @@ class Taking:
         """Take the items in, in their order, and return what became of each."""
         self.changed.clear()
         self._erased.clear()
-        await gates.enter(self._database, session, self._project_id, "", self._now)
+        self._entered = await gates.enter(self._database, session, self._project_id, "", self._now)
         return [await self._taken(session, item) for item in self._items]
 
     async def _taken(self, session: Session, item: Item) -> Outcome:
@@ -151,7 +152,11 @@ class Taking:
         hidden = False
         if item.root_id != memory.id:
             root = await self._database[name].find_one_and_update(
-                {"_id": identity(self._project_id, item.root_id)},
+                {  # a root of the same user: nobody's words come under another's memory
+                    "_id": identity(self._project_id, item.root_id),
+                    "root_id": item.root_id,
+                    "user_id": memory.user_id,
+                },
                 {"$inc": {"joined": 1}},  # whoever changes the memory meanwhile is in our way
                 projection={"deleted": 1},
                 session=session,
@@ -217,10 +222,13 @@ class Taking:
             "turn_seq": {"$gte": snapshot.first_seq, "$lte": snapshot.last_seq},
         }
         turns = self._database[TURNS]
-        there = await turns.find(run, {"snapshot_id": 1, "turn_seq": 1}, session=session).to_list()
+        told = {"snapshot_id": 1, "turn_seq": 1, "user_id": 1}
+        there = await turns.find(run, told, session=session).to_list()
         promoted_seq = 0 if state is None else state["promoted_seq"]
         for turn in there:
             of = turn.get("snapshot_id")
+            if turn["user_id"] != snapshot.user_id:
+                return Outcome.CONFLICT
             if of not in (None, snapshot.id) or (of is None and turn["turn_seq"] > promoted_seq):
                 return Outcome.CONFLICT
         await self._database[SNAPSHOTS].insert_one(snapshot_document(snapshot), session=session)
@@ -257,6 +265,7 @@ class Taking:
                 "last_activity": at,
                 "waiting_since": None,
                 "recorded_at": self._arrivals.next(),
+                **self._entered,
             }
             await self._database[SESSIONS].insert_one(state, session=session)
             return state

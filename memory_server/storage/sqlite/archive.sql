@@ -115,12 +115,13 @@ SELECT EXISTS (
 SELECT * FROM snapshots WHERE project_id = :project_id AND id = :id;
 
 -- name: other_turns
--- Whether a snapshot's place is taken: by turns of another snapshot, or by some that wait.
+-- Whether a snapshot's place is taken: by turns of another snapshot or user, or by some that wait.
 SELECT EXISTS (
     SELECT 1 FROM turns AS t JOIN sessions AS s USING (project_id, session_id)
     WHERE t.project_id = :project_id AND t.session_id = :session_id
         AND t.turn_seq BETWEEN :first_seq AND :last_seq
-        AND (t.snapshot_id <> :id OR t.snapshot_id IS NULL AND t.turn_seq > s.promoted_seq)
+        AND (t.snapshot_id <> :id OR t.user_id IS NOT :user_id
+            OR t.snapshot_id IS NULL AND t.turn_seq > s.promoted_seq)
 );
 
 -- name: mark_turns

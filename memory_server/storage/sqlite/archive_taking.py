@@ -127,7 +127,7 @@ def _add_memory(connection: sqlite3.Connection, item: ArchivedMemory) -> Outcome
     if item.root_id != memory.id:
         where = {"project_id": memory.project_id, "id": item.root_id}
         root = connection.execute(memory_changes.SQL["stored"], where).fetchone()
-        if root is None:
+        if root is None or not _is_root(root, values):
             return Outcome.CONFLICT
         hidden = bool(root["deleted"])
     stored = {"root_id": item.root_id, "has_embedding": bool(item.vectors)}
@@ -135,6 +135,12 @@ def _add_memory(connection: sqlite3.Connection, item: ArchivedMemory) -> Outcome
     documents.put(connection, memory_entry(memory, hidden=hidden))
     _set_vectors(connection, memory.project_id, memory.id, item.vectors)
     return Outcome.NEW
+
+
+def _is_root(row: sqlite3.Row, values: Mapping[str, Any]) -> bool:
+    """Whether a memory can have a former version: nobody's words come under another's memory."""
+    mine = all(row[name] == values[name] for name in ("user_id", "type"))
+    return mine and row["root_id"] == row["id"]
 
 
 def _known_session(connection: sqlite3.Connection, item: ArchivedSession) -> Outcome | None:

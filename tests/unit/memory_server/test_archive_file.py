@@ -62,7 +62,7 @@ def test_an_archive_without_the_last_line_feed_is_whole() -> None:
         (head_line(Head(project_id="s", exported_at=START)), "cut short after 0 items"),
         (
             head_line(Head(project_id="s", exported_at=START)) + broken_line("the disk is full"),
-            "line 2: the export broke off there: the disk is full",
+            "line 2: the export broke off there: 'the disk is full'",
         ),
     ],
     ids=["empty", "foreign", "longer", "changed", "miscounted", "cut", "broken"],

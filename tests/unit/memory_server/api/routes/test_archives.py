@@ -128,6 +128,22 @@ async def test_memories_without_vectors_get_them_anew(
     assert await application.store.memories.find(scope, wanting) == []
 
 
+async def test_a_vector_of_another_length_is_refused_and_searches_go_on(
+    client: httpx.AsyncClient, owner: dict[str, str]
+) -> None:
+    await remember(client)
+    lines = await exported(client, owner, with_vectors=True)
+    await client.delete(f"{ADMIN}/scope", params={"everybody": True}, headers=owner)
+    whole = json.loads(lines[1])
+    whole["vectors"][0]["data"] = "AACAPw=="
+    bent = [lines[0], json.dumps(whole).encode() + b"\n", *lines[2:]]
+
+    refused = await taken_in(client, owner, bent, restore_erased=True)
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "INVALID_ARCHIVE")
+    assert "line 2: vectors" in refused.json()["error"]
+
+
 async def test_vectors_of_another_space_are_refused_unless_left_out(
     client: httpx.AsyncClient, owner: dict[str, str]
 ) -> None:
@@ -173,7 +189,7 @@ async def test_what_is_no_archive_of_ours_is_refused(
         ((b'"turn_seq":1', b'"turn_seq":"1"'), "turn_seq has to be of the type int"),
         ((b'"kind":"turn"', b'"kind":"tune"'), "'tune' is no kind of item"),
         ((b'"content":', b'"contents":'), "content is missing"),
-        ((b'"kind":"turn",', b'"kind":"turn","colour":1,'), "colour is no member of it"),
+        ((b'"kind":"turn",', b'"kind":"turn","colour":1,'), "'colour' is no member of it"),
     ],
 )
 async def test_a_line_that_is_wrong_is_named_and_nothing_is_stored(
