@@ -1,0 +1,270 @@
+"""The services of one configuration, over a store and models."""
+
+from datetime import timedelta
+from functools import cached_property
+
+from memory_server.application import Application, Lasting
+from memory_server.domain.custom_type import CustomType
+from memory_server.domain.formats import FormatStyle
+from memory_server.domain.job import JobKind
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.partitions import Partitions
+from memory_server.domain.promotion import PromotionPolicy
+from memory_server.domain.retry import RetryPolicy
+from memory_server.models import Models, Providers
+from memory_server.ports.clock import Clock
+from memory_server.ports.store import Store
+from memory_server.project_config import MemoryConfig
+from memory_server.providers.agents.builtin import BuiltInAgent
+from memory_server.providers.system import TimeOrderedIds
+from memory_server.providers.watched import (
+    Watch,
+    WatchedAnswerer,
+    WatchedEmbedder,
+    WatchedExtractor,
+)
+from memory_server.services.administration import Administration
+from memory_server.services.agent_run import RunLimits
+from memory_server.services.archiving import Archiving
+from memory_server.services.context import ContextBuilding
+from memory_server.services.custom_types import CustomTypes
+from memory_server.services.embedding import LateEmbedding
+from memory_server.services.extraction import ExtractionOfSnapshots
+from memory_server.services.invocation import Invocation
+from memory_server.services.memories import MemoryKeeping
+from memory_server.services.promotion import Promotion
+from memory_server.services.readiness import Background, ReadinessOfServer
+from memory_server.services.reconciliation import Reconciliation
+from memory_server.services.reembedding import Reembedding
+from memory_server.services.reranking import Reranking
+from memory_server.services.search import Retrieval
+from memory_server.services.turns import TurnRecording
+from memory_server.settings import ServerRole, Settings
+from memory_server.worker.duties import (
+    duties_of_every_server,
+    duties_of_workers,
+)
+from memory_server.worker.runner import Runner
+from memory_server.worker.schedule import Schedule
+
+_STYLES = {"openai": FormatStyle.OPENAI, "anthropic": FormatStyle.CLAUDE}
+
+
+class Joining:
+    """Services as they are asked for, each made once: whoever needs another just names it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        store: Store,
+        providers: Providers,
+        clock: Clock,
+        lasting: Lasting,
+    ) -> None:
+        self._settings = settings
+        self._memory = settings.memory
+        self._store = store
+        self._providers = providers
+        self._lasting = lasting
+        self._clock = clock
+        self._ids = TimeOrderedIds(clock)
+        self._background = Background()
+        self._partitions = Partitions.of(settings.memory)
+        self._embedder = WatchedEmbedder(providers.embedder, self._watch())
+        self._model = self._watch()
+        self._extractor = WatchedExtractor(providers.extractor, self._model)
+        self._retrieval = Retrieval(store=store, embedder=self._embedder)
+        self._keeping = MemoryKeeping(
+            store=store, embedder=self._embedder, clock=clock, ids=self._ids
+        )
+
+    def application(self, models: Models) -> Application:
+        """Return everything, joined."""
+        return Application(
+            settings=self._settings,
+            lasting=self._lasting,
+            models=models,
+            clock=self._clock,
+            ids=self._ids,
+            store=self._store,
+            providers=self._providers,
+            partitions=self._partitions,
+            recording=self._recording,
+            keeping=self._keeping,
+            retrieval=self._retrieval,
+            custom_types=self._custom_types(),
+            context=self._context,
+            promotion=self._promotion,
+            invocation=self._invocation(),
+            administration=Administration(
+                store=self._store,
+                clock=self._clock,
+                on_erased=lambda: self._schedule.hurry("traces"),
+            ),
+            archiving=Archiving(
+                store=self._store,
+                embedder=self._embedder,
+                clock=self._clock,
+                declared=[one.name for one in self._memory.custom_memory_types],
+            ),
+            readiness=self._readiness,
+            background=self._background,
+            reembedding=self._reembedding,
+            runner=self._runner,
+            rebuilder=self._rebuilder,
+            schedule=self._schedule,
+        )
+
+    def _watch(self) -> Watch:
+        def on_failure() -> None:
+            self._readiness.doubt()
+            self._schedule.hurry("probing")
+
+        return Watch(clock=self._clock, on_failure=on_failure)
+
+    @cached_property
+    def _recording(self) -> TurnRecording:
+        return TurnRecording(
+            turns=self._store.turns,
+            clock=self._clock,
+            ids=self._ids,
+            embedder=self._embedder,
+            embed_on_write=self._memory.embed_on_write,
+            on_recorded=lambda: self._schedule.hurry("promotion"),
+        )
+
+    @cached_property
+    def _context(self) -> ContextBuilding:
+        return ContextBuilding(
+            store=self._store,
+            retrieval=self._retrieval,
+            reranking=Reranking(self._providers.reranker),
+            partitions=self._partitions,
+            default_style=_STYLES.get(self._memory.extraction_llm.provider, FormatStyle.JINJA2),
+        )
+
+    @cached_property
+    def _promotion(self) -> Promotion:
+        return Promotion(
+            store=self._store,
+            embedder=self._embedder,
+            clock=self._clock,
+            ids=self._ids,
+            policy=_policy(self._memory),
+            enabled=[MemoryType(name) for name in self._memory.enabled],
+            on_queued=self._runner.wake,
+        )
+
+    @cached_property
+    def _late(self) -> LateEmbedding:
+        return LateEmbedding(
+            store=self._store, embedder=self._embedder, clock=self._clock, ids=self._ids
+        )
+
+    @cached_property
+    def _runner(self) -> Runner:
+        extraction = ExtractionOfSnapshots(
+            store=self._store,
+            extractor=self._extractor,
+            reconciliation=Reconciliation(
+                store=self._store, embedder=self._embedder, clock=self._clock, ids=self._ids
+            ),
+        )
+        return Runner(
+            jobs=self._store.jobs,
+            handlers={JobKind.EXTRACT: extraction.work_off, JobKind.EMBED: self._late.work_off},
+            clock=self._clock,
+            worker=self._lasting.presence.me.id,
+            retry=RetryPolicy(),
+        )
+
+    @cached_property
+    def _reembedding(self) -> Reembedding:
+        memory = self._memory
+        return Reembedding(
+            store=self._store,
+            embedder=self._embedder,
+            target=self._providers.target,
+            wanted=self._settings.embedding,
+            turns_alone=memory.embed_on_write or memory.snapshot.topic_shift_enabled,
+            project_id=self._settings.project_id,
+            clock=self._clock,
+            ids=self._ids,
+            on_queued=lambda: self._rebuilder.wake(),
+        )
+
+    @cached_property
+    def _rebuilder(self) -> Runner:
+        return Runner(
+            jobs=self._store.jobs,
+            handlers={JobKind.REEMBED: self._reembedding.work_off},
+            clock=self._clock,
+            worker=f"{self._lasting.presence.me.id}/reembedding",
+            retry=RetryPolicy(),
+            slots=1,
+        )
+
+    @cached_property
+    def _readiness(self) -> ReadinessOfServer:
+        return ReadinessOfServer(
+            store=self._store,
+            embedder=self._embedder,
+            extractor=self._extractor,
+            embedding=self._providers.embedding,
+            extraction=self._providers.extraction,
+            background=self._background,
+            reembedding=self._reembedding,
+        )
+
+    @cached_property
+    def _schedule(self) -> Schedule:
+        duties = duties_of_every_server(self._readiness, self._store)
+        if self._settings.role is not ServerRole.API:
+            duties += duties_of_workers(
+                store=self._store,
+                projects=self._lasting.projects,
+                promotion=self._promotion,
+                late=self._late,
+                reembedding=self._reembedding,
+                runner=self._runner,
+                clock=self._clock,
+                snapshot=self._memory.snapshot,
+            )
+        return Schedule(clock=self._clock, duties=duties)
+
+    def _custom_types(self) -> CustomTypes:
+        return CustomTypes(
+            declared=[
+                CustomType(name=one.name, tags=one.tags) for one in self._memory.custom_memory_types
+            ],
+            enabled=self._settings.custom_memory_types,
+            keeping=self._keeping,
+            retrieval=self._retrieval,
+        )
+
+    def _invocation(self) -> Invocation:
+        lasting, model = self._lasting, self._model
+        return Invocation(
+            recording=self._recording,
+            turns=self._store.turns,
+            context=self._context,
+            agent=lasting.agent or BuiltInAgent(WatchedAnswerer(self._providers.answerer, model)),
+            executions=lasting.executions,
+            clock=self._clock,
+            ids=self._ids,
+            project_of=lasting.projects.get,
+            limits=RunLimits(whole=self._settings.invoke_seconds),
+        )
+
+
+def _policy(memory: MemoryConfig) -> PromotionPolicy:
+    snapshot = memory.snapshot
+    return PromotionPolicy(
+        max_messages=snapshot.max_messages,
+        stale_after=timedelta(minutes=snapshot.stale_minutes),
+        embed_before_promotion=snapshot.embed_stm_before_promotion,
+        topic_shift_threshold=(
+            snapshot.topic_shift_threshold if snapshot.topic_shift_enabled else None
+        ),
+    )
