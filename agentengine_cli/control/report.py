@@ -151,10 +151,12 @@ def _told(part: object) -> str:
 
 
 def _written(name: str, value: object) -> str:
+    if isinstance(value, dict):
+        return f"({_told(value)})"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
+        return ", ".join(_written("", one) for one in value) or "none"
     if isinstance(value, int) and name.endswith("_bytes"):
         return _size(value)
     return str(value)

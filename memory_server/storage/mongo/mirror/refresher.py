@@ -18,7 +18,7 @@ import bson
 
 from memory_server.errors import MemoryServerError, StorageUnavailable
 from memory_server.ports.clock import Clock
-from memory_server.search.local.moments import to_micros
+from memory_server.search.local.moments import maybe_moment, moment_text, to_micros
 from memory_server.storage.mongo.documents import Document
 from memory_server.storage.mongo.mirror.cache import Cache, Make, Progress
 from memory_server.storage.mongo.mirror.marks import Key, Marks
@@ -166,7 +166,7 @@ class Refresher:
             "behind": {"documents": len(self._own) + len(self._others), "seconds": seconds},
             "last_load": {
                 "reason": self._progress.reason,
-                "begun_at": self._progress.begun_at,
+                "begun_at": moment_text(maybe_moment(self._progress.begun_at)),
                 "percent": self.percent if self.is_loading else 100,
             },
             "documents_read": self._read,

@@ -73,6 +73,18 @@ def test_lists_sizes_and_answers_are_written_for_people() -> None:
     ]
 
 
+def test_parts_of_parts_are_written_for_people() -> None:
+    mirror = {"behind": {"documents": 0, "is_late": False}, "last_load": {"problem": None}}
+    atlas = {"indexes": [{"name": "text", "answers": True}, {"name": "vector", "answers": False}]}
+
+    told = [list(lines_of_parts({"search": one}, None, None)) for one in (mirror, atlas)]
+
+    assert told == [
+        ["search: behind=(documents=0, is_late=no), last_load=()"],
+        ["search: indexes=(name=text, answers=yes), (name=vector, answers=no)"],
+    ]
+
+
 def test_a_server_elsewhere_is_told_of_as_one_here() -> None:
     search = {"documents": 0, "vectors": 0, "vector_memory_bytes": 4608}
     worker = {"state": "running", "problem": None}

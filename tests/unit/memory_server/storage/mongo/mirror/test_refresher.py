@@ -5,6 +5,7 @@ import random
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import bson
 import pytest
@@ -219,7 +220,9 @@ async def test_a_load_removes_what_is_gone_and_answers_meanwhile() -> None:
         await mirror.until_loaded()
 
         assert await mirror.texts() == mirror.wanted()
-        assert mirror.refresher.describe()["last_load"]["reason"] == "the stream was lost"
+        told = mirror.refresher.describe()["last_load"]
+        assert told["reason"] == "the stream was lost"
+        assert datetime.fromisoformat(told["begun_at"]).tzinfo == UTC
 
 
 async def test_a_search_waits_for_the_first_load() -> None:
