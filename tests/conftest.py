@@ -1,7 +1,9 @@
 """Fixtures every test may ask for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 
 import pytest
 
@@ -9,7 +11,7 @@ pytest.register_assert_rewrite("tests.conformance")
 
 from agentengine_cli.control import process  # noqa: E402 asserts are rewritten first
 from memory_server.settings import SECRET_NAMES  # noqa: E402 asserts are rewritten first
-from tests import mongo  # noqa: E402 asserts are rewritten first
+from tests import homes, mongo  # noqa: E402 asserts are rewritten first
 from tests.clock import CountingIds, ManualClock  # noqa: E402 asserts are rewritten first
 
 _OURS = ("AGENTENGINE_", "MONGOMEM_")
@@ -36,6 +38,39 @@ def mongodb() -> Iterator[str]:
     """The address of a MongoDB deployment that all tests of the run share."""
     with mongo.deployment() as uri:
         yield uri
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run on both stores what is marked so."""
+    if "store_kind" in metafunc.fixturenames:
+        both = metafunc.definition.get_closest_marker("both_stores") is not None
+        if len(kinds := homes.kinds(both=both)) > 1:
+            metafunc.parametrize("store_kind", kinds, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """Which store a test is on."""
+    [alone] = homes.kinds(both=False)
+    kind: str = getattr(request, "param", alone)
+    return kind
+
+
+@pytest.fixture(scope="session")
+def a_home(
+    store_kind: str, request: pytest.FixtureRequest
+) -> Callable[[], AbstractContextManager[homes.Home]]:
+    """Make homes of that kind."""
+    if store_kind == homes.SQLITE:
+        return homes.in_sqlite
+    return partial(homes.in_mongodb, request.getfixturevalue("mongodb"))
+
+
+@pytest.fixture
+def home(a_home: Callable[[], AbstractContextManager[homes.Home]]) -> Iterator[homes.Home]:
+    """Where the servers of one test keep memory."""
+    with a_home() as home:
+        yield home
 
 
 @pytest.fixture

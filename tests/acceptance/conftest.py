@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.homes import Home
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Shell:
 
     directory: Path
     home: Path
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """What `.env` of the projects that are created here says of where memory is kept."""
 
     @property
     def search_path(self) -> str:
@@ -53,6 +57,8 @@ class Shell:
                 **environment,
             },
         )
+        if arguments[0] == "create":
+            self._keep()
         return Answer(done.returncode, done.stdout, done.stderr)
 
     def ok(self, *arguments: str, stdin: str = "", **environment: str) -> Answer:
@@ -60,18 +66,25 @@ class Shell:
         assert answer.code == 0, f"{arguments}: {answer.out}\n{answer.err}"
         return answer
 
+    def _keep(self) -> None:
+        """Write into each project's `.env` where memory is kept, if it is not in SQLite."""
+        lines = "".join(f"{name}={value}\n" for name, value in self.kept.items())
+        for project in self.directory.rglob("project-config.yaml") if lines else ():
+            with project.with_name(".env").open("a", encoding="utf-8") as dotenv:
+                dotenv.write(lines)
+
     def status(self) -> dict[str, Any]:
         document: dict[str, Any] = self.ok("memory", "status", "--json").document
         return document
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Shell:
-    home = tmp_path / "home"
-    home.mkdir()
+def empty(tmp_path: Path, home: Home) -> Shell:
+    of_user = tmp_path / "home"
+    of_user.mkdir()
     directory = tmp_path / "work"
     directory.mkdir()
-    return Shell(directory, home)
+    return Shell(directory, of_user, home.environ)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from agent_engine_sdk_memory import Memory, MemoryRequestContext
 from tests.acceptance.conftest import Shell
 
 
+@pytest.mark.both_stores
 def test_empty_directory_to_an_answer_from_memory(empty: Shell) -> None:
     empty.ok("create", "--memory-only", "--name", "My Project")
     shell = Shell(empty.directory / "my-project", empty.home)
@@ -50,6 +51,7 @@ def test_status_tells_all_that_a_script_needs(running: Shell) -> None:
     assert status["config"]["pending"] is False
 
 
+@pytest.mark.both_stores
 def test_imported_conversation_is_remembered_with_evidence(running: Shell, tmp_path: Path) -> None:
     lines = [
         {"session_id": "s1", "user_id": "ana", "role": "user", "content": text}

@@ -61,7 +61,8 @@ def test_an_empty_directory_to_an_agent_that_remembers(agent: Shell) -> None:
 
 
 def test_the_official_sdk_inside_and_the_log_outside_without_keys(agent: Shell) -> None:
-    (agent.directory.parents[1] / ".env").write_text(f"MY_KEY={KEY}\n")
+    with (agent.directory.parents[1] / ".env").open("a") as dotenv:
+        dotenv.write(f"MY_KEY={KEY}\n")
     write(agent, SDK_AGENT)
     agent.ok("dev", "up")
 

@@ -1,7 +1,7 @@
 """A server on a real socket, in a thread of its own, and the official SDK to talk to it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from agent_engine_sdk_memory import Memory, MemoryRequestContext
 from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.providers.system import SystemClock
+from tests.homes import Home
 from tests.listening import listening
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
 
@@ -26,18 +27,31 @@ class Served:
     application: Application
 
 
+MakeHome = Callable[[], AbstractContextManager[Home]]
+
+
+@pytest.fixture(autouse=True)
+def _home_of_processes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bring the server processes of a test to its home."""
+    for name, value in home.environ.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(tmp_path_factory: pytest.TempPathFactory, a_home: MakeHome) -> Iterator[Served]:
     """One server for all wire tests; each test has users and sessions of its own."""
     directory: Path = tmp_path_factory.mktemp("served")
-    application = an_application(
-        directory,
-        SystemClock(),
-        extraction={"enabled": []},
-        custom_memory_types=[{"name": "ticket", "collection": "tickets", "tags": TICKET_TAGS}],
-    )
-    with serving(application) as running:
-        yield running
+    clock = SystemClock()
+    with a_home() as home:
+        application = an_application(
+            directory,
+            clock,
+            store=home.store(clock),
+            extraction={"enabled": []},
+            custom_memory_types=[{"name": "ticket", "collection": "tickets", "tags": TICKET_TAGS}],
+        )
+        with serving(application) as running:
+            yield running
 
 
 @contextmanager

@@ -209,4 +209,10 @@ async def erase(call: Call) -> None:
     for erased in gone:
         del world.kept[erased]
     world.keys = {key: turn for key, turn in world.keys.items() if turn not in gone}
+    world.callers = {
+        name: replace(one, identity=None)  # the executions of the user are forgotten too
+        if (one.runs_in, one.identity) == (call.project, user)
+        else one
+        for name, one in world.callers.items()
+    }
     return None

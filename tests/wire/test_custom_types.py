@@ -10,7 +10,7 @@ from agent_engine_sdk_memory import Memory, MemoryBadRequestError, MemoryNotSupp
 
 from memory_server.bootstrap import join
 from memory_server.providers.system import SystemClock
-from memory_server.storage.sqlite.store import SqliteStore
+from tests.homes import Home
 from tests.unit.memory_server.api.application import an_application
 from tests.wire.conftest import serving
 
@@ -91,13 +91,13 @@ def test_a_number_of_results_out_of_bounds_is_refused(root: Memory, top_k: int) 
 
 
 def test_a_deployment_without_the_feature_says_so_in_the_words_the_sdk_knows(
-    tmp_path: Path,
+    tmp_path: Path, home: Home
 ) -> None:
     clock = SystemClock()
     whole = an_application(tmp_path, clock)
     without = join(
         replace(whole.settings, custom_memory_types=False),
-        store=SqliteStore(None, clock=clock),
+        store=home.store(clock),
         providers=whole.providers,
         clock=clock,
     )

@@ -23,7 +23,7 @@ from memory_server.api.families import DIRECT, FLAT
 from memory_server.providers.system import SystemClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, an_application
 from tests.unit.memory_server.api.application import PROJECT as SHOP
-from tests.wire.conftest import Served, serving
+from tests.wire.conftest import MakeHome, Served, serving
 
 BEARER = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 TIER = {"metadata.tier": "gold"}
@@ -145,21 +145,24 @@ def calls(kind: type, name: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def server(tmp_path_factory: pytest.TempPathFactory, a_home: MakeHome) -> Iterator[Served]:
     """A server with every index and a declared type, so that all options mean something."""
     directory: Path = tmp_path_factory.mktemp("sdk")
     kinds = ("short_term", "semantic", "episodic", "taxonomic", "procedural")
-    application = an_application(
-        directory,
-        SystemClock(),
-        extraction={"enabled": []},
-        metadata_partition_index={kind: ["both"] for kind in kinds},
-        custom_memory_types=[
-            {"name": "ticket", "collection": "tickets", "tags": [{"name": "plant"}]}
-        ],
-    )
-    with serving(application) as running:
-        yield running
+    clock = SystemClock()
+    with a_home() as home:
+        application = an_application(
+            directory,
+            clock,
+            store=home.store(clock),
+            extraction={"enabled": []},
+            metadata_partition_index={kind: ["both"] for kind in kinds},
+            custom_memory_types=[
+                {"name": "ticket", "collection": "tickets", "tags": [{"name": "plant"}]}
+            ],
+        )
+        with serving(application) as running:
+            yield running
 
 
 @pytest.fixture(scope="module", params=["flat", "project"])

@@ -13,6 +13,7 @@ from fastapi.routing import iter_route_contexts
 from memory_server.api.families import FAMILIES, PROJECT
 from memory_server.app import create_app
 from memory_server.providers.system import SystemClock
+from tests.homes import Home
 from tests.unit.memory_server.api.application import an_application
 from tests.wire.isolation_call import Step
 from tests.wire.isolation_steps import CALLS, OF_OWNERS, ROUTES, play
@@ -36,13 +37,14 @@ SAVING = [route for route in ROUTES if route[0] == "POST" and "retriev" not in r
 ANY = [*ROUTES, *OF_OWNERS]
 FIRST, THEN = 60, 300
 """How many requests fill the world, and how many then do anything in it."""
+ADDRESS = "http://localhost"
 
 
-def a_script(seed: int) -> Iterator[Step]:
+def a_script(seed: int, *, first: int = FIRST, then: int = THEN) -> Iterator[Step]:
     """Yield what the owner saves for everybody, then any requests, by anybody, about anybody."""
     draw = Random(seed)  # noqa: S311 a script that can be played again
-    for number in range(FIRST + THEN):
-        is_first = number < FIRST
+    for number in range(first + then):
+        is_first = number < first
         yield Step(
             route=draw.choice(SAVING if is_first else ANY),
             by=draw.choice(BY_OWNER if is_first else CALLS),
@@ -54,27 +56,48 @@ def a_script(seed: int) -> Iterator[Step]:
         )
 
 
-def in_a_world(directory: Path, script: Callable[[World], Coroutine[Any, Any, None]]) -> None:
+def in_a_world(
+    directory: Path, home: Home, script: Callable[[World], Coroutine[Any, Any, None]]
+) -> None:
     """Run something against a server of its own."""
 
     async def run() -> None:
-        application = an_application(directory, SystemClock(), **CONFIGURATION)
+        clock = SystemClock()
+        store = home.store(clock)
+        application = an_application(directory, clock, store=store, **CONFIGURATION)
         await application.store.open()
         transport = httpx.ASGITransport(create_app(application), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            await script(await a_world(application, client))
-        await application.close()
+        try:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://localhost"
+            ) as client:
+                await script(await a_world(application, client))
+        finally:
+            await application.close()
 
     asyncio.run(run())
 
 
+@pytest.mark.both_stores
+def test_a_short_script_reads_and_changes_on_either_store_what_its_callers_may(
+    tmp_path: Path, home: Home
+) -> None:
+    async def run(world: World) -> None:
+        for step in a_script(5, first=30, then=60):
+            await play(world, step)
+
+    in_a_world(tmp_path, home, run)
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_no_script_reads_or_changes_what_its_callers_may_not(tmp_path: Path, seed: int) -> None:
+def test_no_script_reads_or_changes_what_its_callers_may_not(
+    tmp_path: Path, home: Home, seed: int
+) -> None:
     async def run(world: World) -> None:
         for step in a_script(seed):
             await play(world, step)
 
-    in_a_world(tmp_path, run)
+    in_a_world(tmp_path, home, run)
 
 
 def test_every_memory_route_is_in_the_scripts(tmp_path: Path) -> None:

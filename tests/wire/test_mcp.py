@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from memory_server.domain.limits import MAX_CONTENT_BYTES, MAX_ID
+from tests.wire.conftest import MakeHome
 from tests.wire.mcp_process import OWNER, PROJECT, Door, refused, serving, told, turn
 
 MODES = ("auto", "legacy")
@@ -20,9 +21,9 @@ Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def door(tmp_path_factory: pytest.TempPathFactory, a_home: MakeHome) -> Iterator[Door]:
     """One server for all; each test has users of its own."""
-    with serving(tmp_path_factory.mktemp("mcp")) as running:
+    with a_home() as home, serving(tmp_path_factory.mktemp("mcp"), **home.environ) as running:
         yield running
 
 

@@ -20,6 +20,8 @@ from memory_server.providers.embedding.deterministic import HashingEmbedder
 from tests.unit.memory_server.api.application import OWNER_TOKEN
 from tests.wire.conftest import Served
 
+pytestmark = pytest.mark.both_stores
+
 
 def other(root: Memory, user: str) -> Memory:
     return root.bind(MemoryRequestContext(user_id=f"other-than-{user}", session_id="elsewhere"))

@@ -29,10 +29,10 @@ def environment(directory: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(directory: Path) -> Iterator[tuple["subprocess.Popen[str]", httpx.Client]]:
+def running(directory: Path, **more: str) -> Iterator[tuple["subprocess.Popen[str]", httpx.Client]]:
     """Start a server on any free port, and yield it with a client of its address."""
     process = subprocess.Popen(  # noqa: S603 our own command
-        [*COMMAND, "0"], env=environment(directory), stderr=subprocess.PIPE, text=True
+        [*COMMAND, "0"], env=environment(directory, **more), stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
     try:
@@ -101,8 +101,8 @@ def test_command_line_knows_the_code_for_a_port_that_is_taken() -> None:
 
 
 def test_a_store_in_use_is_told_in_one_line(tmp_path: Path) -> None:
-    with running(tmp_path):
-        [line] = refused(0, tmp_path)
+    with running(tmp_path, MONGODB_URI=""):
+        [line] = refused(0, tmp_path, MONGODB_URI="")
 
     assert line.startswith("memory server: ")
     assert "memory.db" in line

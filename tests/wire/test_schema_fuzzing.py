@@ -24,6 +24,7 @@ from memory_server.api import families
 from memory_server.app import create_app
 from memory_server.providers.system import SystemClock
 from tests.unit.memory_server.api.application import OWNER_TOKEN, an_application
+from tests.wire.conftest import MakeHome
 
 RANDOM_CASES = 6
 """Random inputs for each route, beside those that its description leads to."""
@@ -120,13 +121,17 @@ bounded = settings(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _server(tmp_path_factory: pytest.TempPathFactory, a_home: MakeHome) -> Iterator[None]:
     """One server for all inputs, one after the other, so that reads find what was written."""
     directory = tmp_path_factory.mktemp("fuzzed")
-    application = an_application(directory, SystemClock(), metadata_partition_index=INDEXED)
-    served.begin(create_app(application))
-    yield
-    served.end()
+    clock = SystemClock()
+    with a_home() as home:
+        application = an_application(
+            directory, clock, store=home.store(clock), metadata_partition_index=INDEXED
+        )
+        served.begin(create_app(application))
+        yield
+        served.end()
 
 
 def _check(case: Case[Any], **headers: str) -> None:

@@ -12,6 +12,7 @@ from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.errors import KeyRejected
 from tests.clock import ManualClock
+from tests.homes import Home
 from tests.unit.memory_server.api.application import FakeModels, an_application
 from tests.unit.memory_server.api.callers import OWNER
 
@@ -23,9 +24,9 @@ def models() -> FakeModels:
 
 @pytest.fixture
 async def application(
-    tmp_path: Path, clock: ManualClock, models: FakeModels
+    tmp_path: Path, clock: ManualClock, models: FakeModels, home: Home
 ) -> AsyncIterator[Application]:
-    joined = an_application(tmp_path, clock, models)
+    joined = an_application(tmp_path, clock, models, home.store(clock))
     await joined.store.open()
     yield joined
     await joined.close()
