@@ -116,6 +116,11 @@ NO_LEGS: Mapping[str, Sequence[str]] = {
         "PATCH /procedural/{memory_id}",
         "DELETE /procedural/{memory_id}",
     ),
+    "they move whole projects or the store, as the suites of archives and of isolation ask": (
+        "GET /projects/{project_id}/admin/export",
+        "POST /projects/{project_id}/admin/import",
+        "GET /admin/backup",
+    ),
     "they count": ("GET /queueStats", "GET /worker/queueStats", "GET /metrics"),
     "tools that call the same services, with tests of their own": (
         "POST /projects/{project_id}/mcp",
@@ -144,6 +149,7 @@ WITHOUT_MEMORY = (
     "/admin/flush",
     "/admin/jobs",
     "/admin/scope",
+    "/admin/reembedding",
 )
 """Beginnings of routes that are about the server, its callers or its work."""
 EXACTLY_WITHOUT_MEMORY = ("/projects", "/projects/{project_id}")
