@@ -30,6 +30,9 @@ DEFAULT_PORT = 8080
 _QUIET = ("httpx", "httpcore", "uvicorn.error", "uvicorn.access")
 """Loggers that say at level info what we say ourselves, or should not say at all."""
 
+_NEVER = ("pymongo",)
+"""Loggers that at level debug would write down what is stored: each command with its documents."""
+
 
 _SAFE_PATH = ("-P",) if sys.flags.safe_path else ()
 
@@ -266,6 +269,8 @@ def _log_as(settings: Settings) -> None:
     )
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.NOTSET if level == "debug" else logging.WARNING)
+    for name in _NEVER:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _say(line: str) -> None:

@@ -19,6 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from memory_server import errors
+from memory_server.api.nearness import is_near
+from memory_server.api.places import told
 from memory_server.domain.characters import whole
 from memory_server.domain.retry import bounded_wait
 from memory_server.errors import InvalidProjectConfig, MemoryServerError
@@ -123,7 +125,9 @@ def of_memory_server(request: Request, error: MemoryServerError) -> JSONResponse
     more: dict[str, Any] = {"problems": [*map(str, problems)]} if problems else {}
     if isinstance(error, InvalidProjectConfig):
         more["errors"] = [*map(_misconfigured, problems)]
-    return envelope(request, status, error.code, message, headers=_headers(status, error), **more)
+    # Whoever runs the server reads where the store is in the log, and here on its own machine.
+    shown = message if is_near(request) else told(error)
+    return envelope(request, status, error.code, shown, headers=_headers(status, error), **more)
 
 
 def _misconfigured(problem: Any) -> dict[str, Any]:

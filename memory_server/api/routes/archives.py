@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from memory_server.api.dependencies import Owner, ServicesOfApp, StoreOwner
 from memory_server.api.errors import request_id
+from memory_server.api.places import told
 from memory_server.api.schemas.archives import Imported
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.domain.archive import Contents
@@ -132,7 +133,7 @@ async def _told(lines: AsyncGenerator[bytes], named: str) -> AsyncGenerator[byte
                 yield line
         except MemoryServerError as error:
             logger.warning("request %s: the export broke off: %s", named, error)
-            yield broken_line(whole(str(error)))
+            yield broken_line(whole(told(error)))
 
 
 async def _pieces(file: IO[bytes]) -> AsyncGenerator[bytes]:

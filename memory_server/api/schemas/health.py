@@ -1,17 +1,10 @@
 """Health and readiness on the wire."""
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
+from memory_server.api.places import placeless
 from memory_server.api.schemas.common import Answer
 from memory_server.api.schemas.servers import ServerDocument
-
-_OF_THE_MACHINE = ("location", "size_bytes", "database")
-_PATH = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/:;,'\"()]+/)+[^\s:;,'\"()]*")
-"""An absolute path in a text; what stands in an address of the web is none."""
-_DEPLOYMENT = re.compile(r"\bmongodb at \S+(?:, database [^\s:]+)?(?=:)")
-"""Where a deployment is and which database of it is used, as errors of the store tell."""
 
 
 class Health(Answer):
@@ -60,16 +53,5 @@ class ReadinessDocument(Answer):
     def for_strangers(self) -> "ReadinessDocument":
         """Return it without what only concerns whoever runs the machine."""
         return ReadinessDocument.model_validate(
-            _pathless(self.model_dump() | {"pid": None, "servers": [], "warnings": []})
+            placeless(self.model_dump() | {"pid": None, "servers": [], "warnings": []})
         )
-
-
-def _pathless(value: Any) -> Any:
-    """Return a document without the places of files and of deployments, and their sizes."""
-    if isinstance(value, str):
-        return _DEPLOYMENT.sub("mongodb", _PATH.sub("(a path)", value))
-    if isinstance(value, list):
-        return [_pathless(one) for one in value]
-    if isinstance(value, Mapping):
-        return {name: _pathless(one) for name, one in value.items() if name not in _OF_THE_MACHINE}
-    return value

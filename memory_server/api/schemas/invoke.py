@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from memory_server.api.places import told
 from memory_server.api.schemas.common import Answer, Body, Id, JsonObject
 from memory_server.domain.account import PrincipalKind
 from memory_server.domain.chunk import Source
@@ -144,7 +145,7 @@ class Frame(Answer):
         """Return the last frame of an answer that broke off."""
         return cls(
             chunk_type="error",
-            content=str(error),
+            content=told(error),
             metadata={"code": error.code, "request_id": request_id},
             execution_id=execution_id,
         )
@@ -215,7 +216,7 @@ class LocalFrame(Answer):
         """Return the last frame of an answer that broke off."""
         return cls(
             chunk_type="error",
-            error=str(error),
+            error=told(error),
             metadata={"code": error.code, "request_id": request_id},
             execution_id=execution_id,
         )

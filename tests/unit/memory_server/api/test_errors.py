@@ -43,6 +43,25 @@ async def answer_to(error: Exception) -> httpx.Response:
         return await client.get("/")
 
 
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("mongodb at db-1.internal:27017,db-2.internal, database mdb_memory_shop", "mongodb"),
+        ("/var/lib/agentengine/memory.db", "(a path)"),
+    ],
+)
+async def test_only_callers_of_this_machine_are_told_where_the_store_is(
+    place: str, told: str
+) -> None:
+    away = errors.StorageUnavailable(f"{place}: it does not answer in time")
+    async with failing(away) as client:
+        near = await client.get("/")
+        stranger = await client.get("/", headers={"X-Forwarded-For": "203.0.113.7"})
+
+    assert near.json()["error"] == str(away)
+    assert stranger.json()["error"] == f"{told}: it does not answer in time"
+
+
 def test_every_class_of_error_has_a_code_of_its_own() -> None:
     codes = [kind.code for kind in classes()]
 
