@@ -103,7 +103,7 @@ class _Erasing:
     async def all_of(self, kind: str, delete: _Deletion) -> None:
         """Delete all rows of a kind."""
         async for keys in self._found(kind):
-            self.counts.update(await self._database.write(partial(delete, keys=keys)))
+            self.counts.update(await self._delete(delete, keys))
 
     def delete_jobs(self, connection: sqlite3.Connection, keys: _Keys) -> _Counts:
         """Delete jobs."""
@@ -154,6 +154,9 @@ class _Erasing:
             "owner": job_owner(self._scope.user_id),
         }
         connection.execute(SQL["job_owners"], owners)
+
+    async def _delete(self, delete: _Deletion, keys: _Keys) -> _Counts:
+        return await self._database.write(lambda connection: delete(connection, keys))
 
     async def _found(self, kind: str) -> AsyncIterator[_Keys]:
         """Yield keys of what the owner has, a portion at a time, found while others write."""

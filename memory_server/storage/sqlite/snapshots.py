@@ -25,7 +25,7 @@ PORTION = 100
 T = TypeVar("T")
 Found = dict[str, Any]
 """The key of a row that is to be deleted."""
-Deletion = Callable[[sqlite3.Connection, Sequence[Found]], int]
+Deletion = Callable[[Sequence[Found], sqlite3.Connection], int]
 """Deletes some things; returns how many went."""
 
 
@@ -87,7 +87,7 @@ class SqliteSnapshots(Snapshots):
         gone = 0
         for start in range(0, len(found), PORTION):
             portion = found[start : start + PORTION]
-            gone += await self._database.write(partial(delete, found=portion))
+            gone += await self._database.write(partial(delete, portion))
         return gone
 
 
@@ -136,19 +136,19 @@ def _outdated(
     return snapshots, turns
 
 
-def _delete_turns(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+def _delete_turns(found: Sequence[Found], connection: sqlite3.Connection) -> int:
     for project_id in {turn["project_id"] for turn in found}:
         ids = [turn["id"] for turn in found if turn["project_id"] == project_id]
         documents.remove(connection, project_id, ids)
     return _delete_each(connection, "delete_turn", found)
 
 
-def _delete_snapshots(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+def _delete_snapshots(found: Sequence[Found], connection: sqlite3.Connection) -> int:
     _delete_each(connection, "delete_jobs", found)
     return _delete_each(connection, "delete", found)
 
 
-def _delete_jobs(connection: sqlite3.Connection, found: Sequence[Found]) -> int:
+def _delete_jobs(found: Sequence[Found], connection: sqlite3.Connection) -> int:
     return _delete_each(connection, "delete_job", found)
 
 

@@ -1,0 +1,1 @@
+"""Faults of servers, database, disk and clocks under load, and what is lost by them."""
