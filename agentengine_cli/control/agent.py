@@ -21,8 +21,9 @@ def deliverable(
     """Return what the server is told of the stack's agent; None: it has none of its own.
 
     From outside of an agent's directory the agent that was `delivered` before is meant. It gets the
-    project's secrets and every entry of `.env`. Its Python is that of a `.venv` beside it or beside
-    the project, else the server's own. Raises `InvalidAgentFile`.
+    project's secrets and the entries of `.env`, but for the address of the store. Its Python is
+    that of a `.venv` beside it or beside the project, else the server's own. Raises
+    `InvalidAgentFile`.
     """
     root = _root(stack, delivered)
     if root is None:
@@ -38,7 +39,11 @@ def deliverable(
         "entrypoint": agent.entrypoint,
         "python": _python(root, stack.project),
         "memory": agent.remembers(dotenv),
-        "environment": {**dotenv, **sources.secrets},
+        "environment": {
+            name: value
+            for name, value in {**dotenv, **sources.secrets}.items()
+            if name not in environment.OF_THE_STORE
+        },
     }
 
 

@@ -26,9 +26,10 @@ PROVIDER_KEYS = (
     "CEREBRAS_API_KEY",
 )
 """The keys a memory server may be given; it reads no other."""
+OF_THE_STORE = ("MONGODB_URI", "MONGOMEM_DB_NAME")
+"""Where memory is: for the server alone, never for an agent."""
 SETTINGS = (
-    "MONGODB_URI",
-    "MONGOMEM_DB_NAME",
+    *OF_THE_STORE,
     "REQUIRE_PROJECT_SCOPED_DB",
     "OPENAI_BASE_URL",
     "ANTHROPIC_BASE_URL",

@@ -7,8 +7,9 @@ from memory_server.providers.agents.settings import AgentSettings
 
 _MACHINE = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "USER", "LOGNAME", "SSL_CERT_FILE")
 """What a program needs of the machine it runs on; also every LC_*."""
-_OURS = ("AGENTENGINE_", "AGENTIC_MEMORY_")
-"""Beginnings of names that the server sets itself, or keeps to itself."""
+_OURS = ("AGENTENGINE_", "AGENTIC_MEMORY_", "MONGODB_URI", "MONGOMEM_")
+"""Beginnings of names that the server sets itself, or keeps to itself: with the address of the
+store, an agent would reach everybody's memory, past every rule of whose it may see."""
 _LOOPBACK = "127.0.0.1,localhost"
 
 

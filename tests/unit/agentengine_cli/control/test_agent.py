@@ -43,6 +43,14 @@ def test_the_server_is_told_of_the_agent_and_its_keys(project: Path) -> None:
     }
 
 
+def test_the_agent_is_not_told_where_memory_is_stored(project: Path) -> None:
+    (project / ".env").write_text("MONGODB_URI=mongodb://ana:hunter2@h\nOTHER=x\n")
+
+    agent = told(find(project / "agents" / "a"), MONGODB_URI="mongodb://h", MONGOMEM_DB_NAME="m")
+
+    assert agent["environment"] == {"OTHER": "x"}
+
+
 def test_from_the_projects_directory_the_delivered_agent_is_meant(project: Path) -> None:
     delivered = told(find(project / "agents" / "a"))
 
