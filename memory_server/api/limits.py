@@ -4,7 +4,8 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 from fastapi import Request
@@ -19,6 +20,7 @@ from memory_server.api.errors import of_invalid, of_memory_server
 from memory_server.api.metrics import Metrics
 from memory_server.domain.limits import (
     BODY_SECONDS,
+    MAX_HELD_BYTES,
     MAX_JSON_DEPTH,
     REQUEST_SECONDS,
 )
@@ -27,6 +29,7 @@ from memory_server.errors import (
     DeadlineExceeded,
     InvalidRequest,
     MemoryServerError,
+    Overloaded,
     TooLarge,
 )
 
@@ -56,8 +59,10 @@ class RequestFrame:
         admission: Admission,
         body_seconds: float = BODY_SECONDS,
         request_seconds: float = REQUEST_SECONDS,
+        held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
         self._app = app
+        self._bodies = _Bodies(held_bytes)
         self._metrics = metrics
         self._admission = admission
         self._body_seconds = body_seconds
@@ -83,12 +88,13 @@ class RequestFrame:
     ) -> None:
         try:
             _check_announced(headers.get("content-length"), most_bytes(scope["path"]))
-            first = await self._body(scope, receive)
-            if first is not None and first["type"] == "http.disconnect":
-                answer.status = CALLER_LEFT
-                return
-            content = _content(headers, first)
-            await self._bounded(scope, headers, content, _Replay(first, receive), answer)
+            with self._bodies.holding() as take:
+                first = await self._body(scope, receive, take)
+                if first is not None and first["type"] == "http.disconnect":
+                    answer.status = CALLER_LEFT
+                    return
+                content = _content(headers, first)
+                await self._bounded(scope, headers, content, _Replay(first, receive), answer)
         except MemoryServerError as error:
             answer.closes = isinstance(error, BodyTooSlow)
             await of_memory_server(Request(scope), error)(scope, receive, answer)
@@ -96,12 +102,12 @@ class RequestFrame:
             refusal = await of_invalid(Request(scope), error)
             await refusal(scope, receive, answer)
 
-    async def _body(self, scope: Scope, receive: Receive) -> Message | None:
+    async def _body(self, scope: Scope, receive: Receive, take: "_Take") -> Message | None:
         if scope["method"] not in _BODIES:
             return None
         try:
             async with asyncio.timeout(self._body_seconds):
-                return await _read(receive, most_bytes(scope["path"]))
+                return await _read(receive, most_bytes(scope["path"]), take)
         except TimeoutError:
             raise BodyTooSlow(
                 f"the body of a request has {self._body_seconds:g} seconds to arrive; nothing was "
@@ -133,7 +139,39 @@ class RequestFrame:
             )
 
 
-async def _read(receive: Receive, most: int) -> Message:
+_Take = Callable[[int], None]
+"""Notes some more bytes of a body; raises `Overloaded` where there is no room for them."""
+
+
+class _Bodies:
+    """The bodies that are held in memory, of whomever: most callers are not known yet."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = 0
+
+    @contextmanager
+    def holding(self) -> Iterator[_Take]:
+        """Give room for one body, until it is answered."""
+        mine = 0
+
+        def take(size: int) -> None:
+            nonlocal mine
+            if self._held + size > self._most:
+                raise Overloaded(
+                    f"the bodies of open requests may have {self._most} bytes together; nothing "
+                    "was stored, try again"
+                )
+            mine += size
+            self._held += size
+
+        try:
+            yield take
+        finally:
+            self._held -= mine
+
+
+async def _read(receive: Receive, most: int, take: _Take) -> Message:
     """Return the whole body as one message, or that the caller has gone.
 
     Read here and not by the routes, because the framework takes any error while reading for
@@ -148,6 +186,7 @@ async def _read(receive: Receive, most: int) -> Message:
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
         _check(size, most)
+        take(len(pieces[-1]))
         if not message.get("more_body", False):
             return {"type": "http.request", "body": b"".join(pieces), "more_body": False}
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_PORTION_BYTES = 8 * 1024 * 1024
 """Of an archive; one memory with all its evidence may be larger than any other body."""
+MAX_HELD_BYTES = 512 * 1024 * 1024
+"""Of bodies of all requests together, from their first byte until they are answered."""
 MAX_URL_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 32 * 1024
 MAX_CUSTOM_HEADERS = 50
@@ -105,6 +107,12 @@ SIZES = (
         value=MAX_PORTION_BYTES,
         unit="bytes",
         answer=_TOO_LARGE,
+    ),
+    Limit(
+        of="the bodies of all requests that are open",
+        value=MAX_HELD_BYTES,
+        unit="bytes",
+        answer="503 `OVERLOADED`",
     ),
     Limit(of="a path with its query", value=MAX_URL_BYTES, unit="bytes", answer="414"),
     Limit(

@@ -19,12 +19,12 @@ from tests.clock import ManualClock
 Handler = Callable[[Request], Awaitable[Any]]
 
 
-def framed(handler: Handler, *, rate: float | None = None, **seconds: float) -> httpx.AsyncClient:
+def framed(handler: Handler, *, rate: float | None = None, **bounds: Any) -> httpx.AsyncClient:
     """Return a client of an application whose only handler is this one, on every path."""
     app = FastAPI()
     app.add_api_route("/{path:path}", handler, methods=["GET", "POST"])
     gate = Admission(clock=ManualClock(), owner_token="owner", writes_a_second=rate)
-    app.add_middleware(RequestFrame, metrics=Metrics(), admission=gate, **seconds)
+    app.add_middleware(RequestFrame, metrics=Metrics(), admission=gate, **bounds)
     install(app)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://localhost")
@@ -120,6 +120,26 @@ async def test_a_body_that_does_not_arrive_in_time_is_given_up() -> None:
     assert "0.01 seconds" in answer.json()["error"]
     assert answer.headers["connection"] == "close"
     assert called == []
+
+
+async def test_the_bodies_of_all_callers_together_are_bounded_until_they_are_answered() -> None:
+    release, inside = asyncio.Event(), asyncio.Event()
+
+    async def hold(request: Request) -> Any:
+        inside.set()
+        await release.wait()
+        return {}
+
+    async with framed(hold, held_bytes=10) as client:
+        held = asyncio.create_task(client.post("/turns", content=b"12345678"))
+        await inside.wait()
+        refused = await client.post("/turns", content=b"123")
+        release.set()
+        answers = [await held, await client.post("/turns", content=b"123")]
+
+    assert (refused.status_code, refused.json()["code"]) == (503, "OVERLOADED")
+    assert "10 bytes together" in refused.json()["error"]
+    assert [one.status_code for one in answers] == [200, 200]
 
 
 async def test_health_is_answered_when_nothing_else_is() -> None:
