@@ -117,7 +117,9 @@ NO_LEGS: Mapping[str, Sequence[str]] = {
         "DELETE /procedural/{memory_id}",
     ),
     "they move whole projects or the store, as the suites of archives and of isolation ask": (
+        "GET /admin/export",
         "GET /projects/{project_id}/admin/export",
+        "POST /admin/import",
         "POST /projects/{project_id}/admin/import",
         "GET /admin/backup",
     ),
