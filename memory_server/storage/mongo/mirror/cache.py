@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -65,6 +66,7 @@ class Cache:
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
+        self._deployment: str | None = None
         self._database: Database | None = None
 
     async def open(self, deployment: str) -> Progress:
@@ -72,6 +74,7 @@ class Cache:
 
         `deployment` tells the database that is mirrored from all others.
         """
+        self._deployment = deployment
         if self._directory is None:
             self._database = await _opened(None)
         else:
@@ -113,6 +116,14 @@ class Cache:
     async def remove_traces(self) -> None:
         """Leave nothing in the file of what was taken out; writes wait meanwhile."""
         await self._opened().alone(_remove_traces)
+
+    async def remove_abandoned(self, *, before: datetime) -> None:
+        """Remove the files that no process has open and none has written to since a moment.
+
+        They are of processes that there are no more, and hear of nothing that is erased.
+        """
+        if self._directory is not None and self._deployment is not None:
+            await asyncio.to_thread(_remove_abandoned, self._directory, self._deployment, before)
 
     def _opened(self) -> Database:
         if self._database is None:
@@ -165,6 +176,18 @@ def _remove_outdated(directory: Path, deployment: str) -> None:
     current = f"{_prefix(deployment)}{_SCHEMA}-"
     files = directory.glob(f"{_prefix(deployment)}*.sqlite")
     _remove_unlocked(path for path in files if not path.name.startswith(current))
+
+
+def _remove_abandoned(directory: Path, deployment: str, before: datetime) -> None:
+    files = directory.glob(f"{_prefix(deployment)}*.sqlite")
+    _remove_unlocked(path for path in files if _is_older(path, before))
+
+
+def _is_older(path: Path, moment: datetime) -> bool:
+    try:
+        return path.stat().st_mtime < moment.timestamp()
+    except FileNotFoundError:  # another process was faster
+        return False
 
 
 def _remove_unlocked(paths: Iterable[Path]) -> None:

@@ -17,6 +17,8 @@ from memory_server.storage.mongo.mirror.refresher import Refresher
 from memory_server.storage.mongo.mirror.source import StoredDocuments, key_of
 
 REWRITTEN_EVERY = timedelta(minutes=15)
+ABANDONED = timedelta(days=1)
+"""How long an index file of this machine is kept that no process uses."""
 
 
 class MirroredIndex(SearchIndex):
@@ -74,10 +76,12 @@ class MirroredIndex(SearchIndex):
     async def remove_traces(self) -> None:
         """Leave nothing of what is gone in the index file; at most every `REWRITTEN_EVERY`.
 
+        Files that processes left behind here go too: nobody keeps them up to date.
         The index file cannot tell what was erased from what is deleted all the time, and to write
         it anew takes about two seconds for 100 MB, in which it falls behind.
         """
         now = self._clock.now()
+        await self._cache.remove_abandoned(before=now - ABANDONED)
         is_early = self._rewritten_at is not None and now < self._rewritten_at + REWRITTEN_EVERY
         if not is_early and await self.has_traces():
             self._rewritten_at = now

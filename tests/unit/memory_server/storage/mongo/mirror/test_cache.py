@@ -1,6 +1,7 @@
 """The index file of each process."""
 
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,21 @@ async def test_words_of_what_is_gone_can_be_removed_from_the_file(tmp_path: Path
     assert not await cache.has_traces()
     assert b"violoncel" not in content(tmp_path)
     await cache.close()
+
+
+async def test_files_that_processes_left_behind_are_removed_in_time(tmp_path: Path) -> None:
+    mine, others = Cache(tmp_path), Cache(tmp_path)
+    await mine.open(HERE)
+    await others.open(HERE)
+    await keep(others, "a violoncello")
+    await others.close()
+    left = index_files(tmp_path)[1]
+    written = datetime.fromtimestamp(left.stat().st_mtime, UTC)
+
+    await mine.remove_abandoned(before=written - timedelta(hours=1))
+    assert left.exists()
+    await mine.remove_abandoned(before=written + timedelta(hours=1))
+
+    assert b"violoncel" not in content(tmp_path)
+    assert await mine.read(lambda db: db.execute("SELECT 1").fetchone()) is not None
+    await mine.close()
