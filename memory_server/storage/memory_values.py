@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from memory_server.domain.memory import BODY_TYPES, Body, Evidence, MemoryType
-from memory_server.search.local.moments import moment_of_text, moment_text, within_reach
+from memory_server.domain.moments import moment_of_text, moment_text, within_reach
 
 
 def body_values(body: Body) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ Atlas Search later has nothing to migrate.
 from collections.abc import Mapping
 from typing import Any
 
-from memory_server.search.local.moments import micros_of_text
+from memory_server.domain.moments import micros_of_text
 
 MOMENTS = "moments"
 """The field that holds what `moments` returns of the metadata."""

@@ -21,8 +21,8 @@ from memory_server.domain.filters import (
     Scalar,
     kind_of,
 )
+from memory_server.domain.moments import exact_micros
 from memory_server.search.atlas.documents import MOMENTS
-from memory_server.search.local.moments import exact_micros
 
 OWN: Mapping[str, str] = {
     "agent_id": "agent_id",

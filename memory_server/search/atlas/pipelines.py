@@ -14,10 +14,10 @@ from bson.binary import Binary, BinaryVectorDtype
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
+from memory_server.domain.moments import to_micros
 from memory_server.ports.search import Selection
 from memory_server.search.atlas.definitions import NAMES, WORDS, Leg, vector_path
 from memory_server.search.atlas.filters import Fields, as_mql, as_operator, pushed
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.predicates import asks_the_past
 
 Pipeline = list[dict[str, Any]]

@@ -11,9 +11,9 @@ from typing import Any
 
 from memory_server.domain import words
 from memory_server.domain.chunk import Source, source_name
+from memory_server.domain.moments import maybe_micros
 from memory_server.domain.scope import Visibility
 from memory_server.search.local import vectors
-from memory_server.search.local.moments import maybe_micros
 from memory_server.search.local.statements import load
 
 SQL = load("memory_server.search.local", "documents.sql")

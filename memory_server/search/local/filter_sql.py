@@ -18,7 +18,7 @@ from memory_server.domain.filters import (
     Scalar,
     segments_of,
 )
-from memory_server.search.local.moments import exact_micros
+from memory_server.domain.moments import exact_micros
 
 Bind = Callable[[str | int | float], str]
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from memory_server.domain.chunk import Source, source_name
 from memory_server.domain.filters import Filter
+from memory_server.domain.moments import to_micros
 from memory_server.domain.scope import Scope
 from memory_server.ports.search import Selection
 from memory_server.search.local.filter_sql import filter_sql
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.statements import HOLE
 
 SqlValue = str | int | float | bytes | None

@@ -8,9 +8,9 @@ from bson import ObjectId
 from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.account import AccountRole, ServiceAccount
+from memory_server.domain.moments import from_micros, maybe_micros, maybe_moment, to_micros
 from memory_server.errors import AccountNotFound, DuplicateName, VersionConflict
 from memory_server.ports.accounts import Accounts
-from memory_server.search.local.moments import from_micros, maybe_micros, maybe_moment, to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.collections import ACCOUNTS
 from memory_server.storage.mongo.database import MongoDatabase, Session

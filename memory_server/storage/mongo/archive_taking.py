@@ -20,8 +20,8 @@ from memory_server.domain.archive import (
     project_of,
 )
 from memory_server.domain.job import resting
+from memory_server.domain.moments import to_micros
 from memory_server.search.atlas.documents import MOMENTS
-from memory_server.search.local.moments import to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS, SESSIONS, SNAPSHOTS, TURNS

@@ -1,7 +1,7 @@
 """Numbers that tell in which order things arrived, by the time at which they did."""
 
+from memory_server.domain.moments import to_micros
 from memory_server.ports.clock import Clock
-from memory_server.search.local.moments import to_micros
 
 
 class Arrivals:

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from pymongo.errors import DuplicateKeyError
 
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.ports.attempts import Attempts
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo.collections import ATTEMPTS
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.documents import Document

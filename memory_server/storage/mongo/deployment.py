@@ -12,9 +12,9 @@ from typing import Any
 from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.deployment import AppliedConfig, Secret, StoredConfig
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.errors import ApplyInProgress, SecretNotServed, StorageCorrupt
 from memory_server.ports.deployment import DeploymentRecords
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo.collections import DEPLOYMENT
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.documents import Document

@@ -12,7 +12,7 @@ from bson.binary import Binary, BinaryVectorDtype
 
 from memory_server.domain.account import SecretHash
 from memory_server.domain.embedding import EmbeddingSpace, Vector
-from memory_server.search.local.moments import from_micros, to_micros
+from memory_server.domain.moments import from_micros, to_micros
 
 Document = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from memory_server.domain.erasure import erased, erasures_of
+from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.domain.scope import Scope
-from memory_server.search.local.moments import maybe_moment, to_micros
 from memory_server.storage.mongo.collections import ERASED
 from memory_server.storage.mongo.database import MongoDatabase, Session
 

@@ -8,8 +8,8 @@ from pymongo import ReturnDocument
 
 from memory_server.domain.account import PrincipalKind
 from memory_server.domain.execution import SERVER_GONE, Execution, ExecutionStatus, MemoryIdentity
+from memory_server.domain.moments import from_micros, maybe_moment, to_micros
 from memory_server.ports.executions import Executions
-from memory_server.search.local.moments import from_micros, maybe_moment, to_micros
 from memory_server.storage.mongo.collections import EXECUTIONS
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.documents import Document

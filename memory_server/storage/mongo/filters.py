@@ -17,7 +17,7 @@ from memory_server.domain.filters import (
     Scalar,
     segments_of,
 )
-from memory_server.search.local.moments import exact_micros, micros_of_text
+from memory_server.domain.moments import exact_micros, micros_of_text
 from memory_server.storage.mongo.documents import Document
 
 FIELDS = "fields"

@@ -10,8 +10,8 @@ from datetime import datetime
 from pymongo import ReturnDocument, UpdateOne
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
+from memory_server.domain.moments import to_micros
 from memory_server.errors import ProjectNotFound
-from memory_server.search.local.moments import to_micros
 from memory_server.storage.mongo.collections import GATES
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pymongo
 
+from memory_server.domain.moments import to_micros
 from memory_server.ports.clock import Clock
-from memory_server.search.local.moments import to_micros
 from memory_server.storage.mongo.collections import HEARTBEAT
 from memory_server.storage.mongo.database import GREETING_SECONDS, MongoDatabase
 

@@ -8,8 +8,8 @@ from typing import Any
 from pymongo import ReturnDocument
 
 from memory_server.domain.job import Job, JobState
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.errors import LeaseLost
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session

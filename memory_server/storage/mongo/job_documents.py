@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_server.domain.job import Job, JobKind, JobState, job_owner, job_queue
-from memory_server.search.local.moments import (
+from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,

@@ -9,9 +9,9 @@ from typing import Any
 from pymongo import ASCENDING, DESCENDING, ReturnDocument
 
 from memory_server.domain.job import Job, JobCounts, JobKind, JobState, job_owner
+from memory_server.domain.moments import from_micros, maybe_moment, to_micros
 from memory_server.errors import JobNotFound, LeaseLost
 from memory_server.ports.jobs import Jobs
-from memory_server.search.local.moments import from_micros, maybe_moment, to_micros
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session

@@ -9,9 +9,9 @@ from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.account import AccountRole, SecretHash
 from memory_server.domain.member import Login, Member, PasswordHash
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.errors import DuplicateName, MemberNotFound, VersionConflict
 from memory_server.ports.members import Members
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.collections import LOGINS, MEMBERS
 from memory_server.storage.mongo.database import MongoDatabase, Session

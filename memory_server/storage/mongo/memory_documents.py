@@ -10,12 +10,7 @@ from typing import Any
 from bson.binary import Binary
 
 from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Record, Term
-from memory_server.domain.scope import Visibility
-from memory_server.domain.words import index_text
-from memory_server.search.atlas.documents import MOMENTS, moments
-from memory_server.search.local import documents as index
-from memory_server.search.local.entries import memory_entry, memory_fields
-from memory_server.search.local.moments import (
+from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
@@ -23,6 +18,11 @@ from memory_server.search.local.moments import (
     to_micros,
     within_reach,
 )
+from memory_server.domain.scope import Visibility
+from memory_server.domain.words import index_text
+from memory_server.search.atlas.documents import MOMENTS, moments
+from memory_server.search.local import documents as index
+from memory_server.search.local.entries import memory_entry, memory_fields
 from memory_server.storage.memory_values import body_of, body_values, evidence_of, evidence_values
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.documents import Document, identity

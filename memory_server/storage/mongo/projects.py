@@ -8,10 +8,10 @@ from bson import ObjectId
 from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.job import JobState
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.domain.project import Project
 from memory_server.errors import DuplicateName, ProjectNotEmpty, ProjectNotFound, VersionConflict
 from memory_server.ports.projects import Projects
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.domain.server import Server
 from memory_server.ports.servers import Servers
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.settings import ServerRole
 from memory_server.storage.mongo.collections import SERVERS
 from memory_server.storage.mongo.database import MongoDatabase

@@ -6,10 +6,10 @@ from typing import Any
 from pymongo import ASCENDING, ReturnDocument
 from pymongo.errors import DuplicateKeyError
 
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.domain.snapshot import SessionState
 from memory_server.domain.turn import NewTurn
 from memory_server.errors import StorageError
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo import gates
 from memory_server.storage.mongo.collections import SESSIONS, TURNS
 from memory_server.storage.mongo.database import MongoDatabase, Session

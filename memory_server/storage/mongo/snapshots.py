@@ -7,10 +7,10 @@ from typing import Any
 from pymongo import ASCENDING
 
 from memory_server.domain.job import Job, JobState, job_owner
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
 from memory_server.errors import AlreadyPromoted, SnapshotNotFound
 from memory_server.ports.snapshots import Snapshots
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.storage.mongo import gates, sessions
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import (

@@ -15,10 +15,10 @@ from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
+from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.domain.spaces import SpacesInUse, job_of
 from memory_server.ports.spaces import Given, Missing, Spaces, Switch
 from memory_server.project_config import EmbeddingConfig
-from memory_server.search.local.moments import maybe_moment, to_micros
 from memory_server.search.local.vectors import spaced
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import MEMORIES, SPACES, TURNS

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from memory_server.domain.turn import NewTurn, Role, Turn
-from memory_server.domain.words import index_text, turn_text
-from memory_server.search.atlas.documents import MOMENTS, moments
-from memory_server.search.local.entries import turn_fields
-from memory_server.search.local.moments import (
+from memory_server.domain.moments import (
     from_micros,
     moment_of_text,
     moment_text,
     to_micros,
 )
+from memory_server.domain.turn import NewTurn, Role, Turn
+from memory_server.domain.words import index_text, turn_text
+from memory_server.search.atlas.documents import MOMENTS, moments
+from memory_server.search.local.entries import turn_fields
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import comparable
 from memory_server.storage.mongo.json_fields import json_field, json_of

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory_server.domain.account import ServiceAccount
+from memory_server.domain.moments import to_micros
 from memory_server.errors import AccountNotFound, DuplicateName, VersionConflict
 from memory_server.ports.accounts import Accounts
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.rows import account_of, account_values

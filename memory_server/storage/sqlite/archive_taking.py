@@ -17,9 +17,9 @@ from memory_server.domain.archive import (
     project_of,
 )
 from memory_server.domain.job import resting
+from memory_server.domain.moments import to_micros
 from memory_server.search.local import documents
 from memory_server.search.local.entries import memory_entry, turn_entry
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import SpacedVector
 from memory_server.storage.sqlite import memory_changes

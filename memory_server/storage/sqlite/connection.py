@@ -6,9 +6,9 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
+from memory_server.domain.moments import micros_of_text
 from memory_server.errors import StorageLocked
 from memory_server.search.local.filter_sql import whole_text
-from memory_server.search.local.moments import micros_of_text
 
 BUSY_TIMEOUT_MS = 5000
 """How long another process, such as a backup, may hold the file before a call fails."""

@@ -15,9 +15,9 @@ from typing import Any
 from memory_server.domain.erasure import erased, erasures_of
 from memory_server.domain.job import job_owner
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.domain.scope import Scope
 from memory_server.search.local import documents, vectors
-from memory_server.search.local.moments import maybe_moment, to_micros
 from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database

@@ -3,9 +3,9 @@
 import sqlite3
 from datetime import datetime, timedelta
 
+from memory_server.domain.moments import to_micros
 from memory_server.errors import StorageError
 from memory_server.ports.clock import Clock
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from memory_server.domain.job import Job, JobCounts, JobKind, JobState
 from memory_server.domain.json_values import encode
+from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.errors import JobNotFound, LeaseLost
 from memory_server.ports.jobs import Jobs
-from memory_server.search.local.moments import maybe_moment, to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.rows import job_of, job_values

@@ -7,9 +7,9 @@ from typing import Any
 
 from memory_server.domain.account import AccountRole, SecretHash
 from memory_server.domain.member import Login, Member, PasswordHash
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.errors import DuplicateName, MemberNotFound, VersionConflict
 from memory_server.ports.members import Members
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 

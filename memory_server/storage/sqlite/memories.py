@@ -7,11 +7,11 @@ from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
 from memory_server.domain.json_values import encode
 from memory_server.domain.memory import Memory
+from memory_server.domain.moments import to_micros
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
 from memory_server.ports.memories import Memories, MemoryOperation, MemoryQuery
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.predicates import Predicate
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import settle

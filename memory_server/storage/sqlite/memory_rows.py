@@ -6,9 +6,7 @@ from typing import Any
 
 from memory_server.domain.json_values import encode
 from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Term
-from memory_server.domain.scope import Visibility
-from memory_server.search.local.entries import memory_fields
-from memory_server.search.local.moments import (
+from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
@@ -16,6 +14,8 @@ from memory_server.search.local.moments import (
     to_micros,
     within_reach,
 )
+from memory_server.domain.scope import Visibility
+from memory_server.search.local.entries import memory_fields
 from memory_server.storage.memory_values import (
     body_of,
     body_values,

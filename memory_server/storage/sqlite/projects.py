@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memory_server.domain.moments import from_micros, to_micros
 from memory_server.domain.project import Project
 from memory_server.errors import DuplicateName, ProjectNotEmpty, ProjectNotFound, VersionConflict
 from memory_server.ports.projects import Projects
-from memory_server.search.local.moments import from_micros, to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 

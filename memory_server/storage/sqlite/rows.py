@@ -8,9 +8,7 @@ from typing import Any
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
 from memory_server.domain.job import Job, JobKind, JobState, job_owner, job_queue
 from memory_server.domain.json_values import encode
-from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
-from memory_server.domain.turn import NewTurn, Role, Turn
-from memory_server.search.local.moments import (
+from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
@@ -18,6 +16,8 @@ from memory_server.search.local.moments import (
     moment_text,
     to_micros,
 )
+from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
+from memory_server.domain.turn import NewTurn, Role, Turn
 
 Row = Mapping[str, Any] | sqlite3.Row
 

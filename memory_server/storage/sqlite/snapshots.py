@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from memory_server.domain.job import Job
+from memory_server.domain.moments import to_micros
 from memory_server.domain.snapshot import SessionState, Snapshot
 from memory_server.errors import AlreadyPromoted, SnapshotNotFound
 from memory_server.ports.snapshots import Snapshots
 from memory_server.search.local import documents
-from memory_server.search.local.moments import to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import enqueue

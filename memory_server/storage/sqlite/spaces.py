@@ -10,11 +10,11 @@ from typing import Any
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
 from memory_server.domain.json_values import encode
+from memory_server.domain.moments import maybe_micros, maybe_moment, to_micros
 from memory_server.domain.spaces import SpacesInUse, job_of
 from memory_server.ports.spaces import Given, Missing, Spaces, Switch
 from memory_server.project_config import EmbeddingConfig
 from memory_server.search.local import documents, vectors
-from memory_server.search.local.moments import maybe_micros, maybe_moment, to_micros
 from memory_server.search.local.statements import load
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import enqueue, settle

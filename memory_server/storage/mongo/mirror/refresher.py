@@ -16,9 +16,9 @@ from typing import Any
 
 import bson
 
+from memory_server.domain.moments import maybe_moment, moment_text, to_micros
 from memory_server.errors import MemoryServerError, StorageUnavailable
 from memory_server.ports.clock import Clock
-from memory_server.search.local.moments import maybe_moment, moment_text, to_micros
 from memory_server.storage.mongo.documents import Document
 from memory_server.storage.mongo.mirror.cache import Cache, Make, Progress
 from memory_server.storage.mongo.mirror.marks import Key, Marks

@@ -1,4 +1,4 @@
-"""Moments as SQLite keeps them: whole microseconds since 1970, in UTC."""
+"""Moments as every store keeps them: whole microseconds since 1970, in UTC."""
 
 from datetime import UTC, datetime, timedelta
 
