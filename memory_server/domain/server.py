@@ -25,7 +25,7 @@ class Server:
     config_digest: str
     """Of the configuration that its services run."""
     owner_fingerprint: str
-    """A keyed digest of its owner token: tells whether two servers have the same one."""
+    """A slow digest of its owner token: tells whether two servers have the same one."""
     started_at: datetime
     seen_at: datetime
     is_stopping: bool = False

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from memory_server.domain.server import ALIVE, HEARTBEAT, KEPT, Server, told
 from memory_server.errors import InvalidProjectConfig, StorageError
@@ -17,9 +18,17 @@ logger = logging.getLogger(__name__)
 Listener = Callable[[], Awaitable[None]]
 
 
+@lru_cache(maxsize=8)
 def fingerprint_of(owner_token: str) -> str:
-    """Return a digest that is the same for the same token, and does not tell it."""
-    return hmac.new(owner_token.encode(), b"agentengine owner token", hashlib.sha256).hexdigest()
+    """Return a digest that is the same for the same token, and does not tell it.
+
+    Whoever reads the database can try tokens against it, and people choose some themselves: so it
+    is a slow one.
+    """
+    digest = hashlib.scrypt(
+        owner_token.encode(), salt=b"agentengine owner token", n=2**14, r=8, p=1, dklen=32
+    )
+    return digest.hex()
 
 
 class Presence:
@@ -88,9 +97,10 @@ class Presence:
             raise InvalidProjectConfig(
                 f"the owner token of this server is another than that of {other.name}, which is "
                 "at work on the same database: each would refuse the tokens that the other "
-                "signed. Give all servers the same file by AGENTENGINE_OWNER_TOKEN_FILE; to "
-                "change the token, stop them all first (one that was killed is forgotten after "
-                f"{ALIVE.total_seconds():g} seconds)"
+                "signed. If both serve one memory, give them the same file by "
+                "AGENTENGINE_OWNER_TOKEN_FILE; if each has its own, give each a database of its "
+                "own by MONGOMEM_DB_NAME. To change the token, stop all first (one that was "
+                f"killed is forgotten after {ALIVE.total_seconds():g} seconds)"
             )
 
     async def beat(self) -> None:

@@ -27,6 +27,7 @@ from memory_server.errors import (
 from memory_server.ports.accounts import Accounts
 from memory_server.ports.archive import Archive
 from memory_server.ports.attempts import Attempts
+from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.memories import Add, Erase, Memories, MemoryQuery, Replace
@@ -66,6 +67,7 @@ PORTS = (
     Executions,
     Attempts,
     Servers,
+    DeploymentRecords,
 )
 
 LATER = START + timedelta(hours=1)

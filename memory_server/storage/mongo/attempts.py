@@ -13,7 +13,10 @@ from memory_server.storage.mongo.documents import Document
 
 
 class MongoAttempts(Attempts):
-    """One document for each key, under its digest: names and addresses are nobody's to read."""
+    """One document for each key, under its digest.
+
+    So names and addresses do not stand there to be read; who guesses one can tell it is there.
+    """
 
     def __init__(self, database: MongoDatabase) -> None:
         self._database = database

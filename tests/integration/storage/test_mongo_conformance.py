@@ -6,6 +6,7 @@ from tests.conformance.archive import ArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
+from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
 from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
@@ -103,6 +104,10 @@ class TestIsolation(OnMongo, IsolationContract):
 
 
 class TestScopes(OnMongo, ScopesContract):
+    pass
+
+
+class TestHostileTexts(OnMongo, HostileTextsContract):
     pass
 
 

@@ -5,6 +5,7 @@ from tests.conformance.archive import ArchiveContract, MomentOfArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.executions import ExecutionsContract
+from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
 from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
@@ -156,6 +157,14 @@ class TestIsolationInMemory(InMemory, IsolationContract):
 
 
 class TestScopesInFile(InFile, ScopesContract):
+    pass
+
+
+class TestHostileTextsInFile(InFile, HostileTextsContract):
+    pass
+
+
+class TestHostileTextsInMemory(InMemory, HostileTextsContract):
     pass
 
 
