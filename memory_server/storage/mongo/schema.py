@@ -4,7 +4,7 @@ Collections and indexes are made wherever one is missing, whatever the version. 
 is stored already; it must bear being taken twice, and by several servers at once.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pymongo import IndexModel
@@ -50,15 +50,16 @@ async def migrate(database: MongoDatabase, steps: Mapping[int, Step] = STEPS) ->
     return newest
 
 
-async def create_indexes(database: MongoDatabase, indexes: Mapping[str, Any] = INDEXES) -> None:
+async def create_indexes(
+    database: MongoDatabase, indexes: Mapping[str, Sequence[IndexModel]] = INDEXES
+) -> None:
     """Make the collections and indexes that are missing; others may do the same at once."""
     with database.translated():
         there = set(await database.database.list_collection_names())
         for name, models in indexes.items():
             if name not in there:
                 await _make(database, name)
-            for model in models:
-                await _index(database, database[name], model)
+            await _index(database, database[name], models)
 
 
 async def _check_empty(database: MongoDatabase) -> None:
@@ -95,13 +96,22 @@ async def _make(database: MongoDatabase, name: str) -> None:
             raise
 
 
-async def _index(database: MongoDatabase, collection: Collection, model: IndexModel) -> None:
+async def _index(
+    database: MongoDatabase, collection: Collection, models: Sequence[IndexModel]
+) -> None:
+    """Make indexes by one command; one by one where another is in the way of any of them."""
+    if not models:
+        return
     try:
-        await collection.create_indexes([model])
+        await collection.create_indexes(models)
     except OperationFailure as error:
         if error.code not in _CONFLICTS:
             raise
-        await _accept(database, collection, model.document, error)
+        if len(models) == 1:
+            await _accept(database, collection, models[0].document, error)
+            return
+        for model in models:
+            await _index(database, collection, [model])
 
 
 async def _accept(

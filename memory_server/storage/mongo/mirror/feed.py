@@ -1,5 +1,6 @@
 """The stream of changes of the database: what other servers wrote."""
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -97,8 +98,10 @@ class Feed:
         stored = None if self._is_lost else self._refresher.progress.token
         token = None if stored is None else bson.decode(stored)
         present = (await self._database.client.admin.command("hello")).get("operationTime")
+        _heed_cancellation()
         try:
             async with await self._open(token) as stream:
+                _heed_cancellation()
                 await self._begin(stream, token)
                 while True:
                     await self._hear(stream, present)
@@ -129,6 +132,7 @@ class Feed:
 
     async def _hear(self, stream: AsyncChangeStream[Document], present: Timestamp | None) -> None:
         event = await stream.try_next()
+        _heed_cancellation()
         if event is None:
             if not stream.alive:
                 raise _Lost("the stream of changes was ended by the database")
@@ -142,3 +146,10 @@ class Feed:
         if present is not None and event.get("clusterTime", present) > present:
             self._refresher.reach_present()
         await self._refresher.have_room()
+
+
+def _heed_cancellation() -> None:
+    """End a task that was cancelled while the driver was sending, which then goes on as if not."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
