@@ -78,8 +78,7 @@ class HostileTextsContract:
             assert await self._found(store, text) == _own(text, own), text
 
     async def test_work_is_handed_out_under_every_text(self, store: Store) -> None:
-        for text in TEXTS:
-            await self._write(store, text)
+        await store.jobs.enqueue([a_job(user_id=text, key=text) for text in TEXTS])
 
         claimed = [
             await store.jobs.claim(

@@ -11,6 +11,7 @@ from memory_server.ports.memories import MemoryQuery
 from memory_server.services.embedding import LateEmbedding
 from tests.clock import ManualClock
 from tests.unit.memory_server.api.application import PROJECT
+from tests.unit.memory_server.api.callers import a_person, a_project, an_account
 from tests.unit.memory_server.api.routes.test_memories import BODIES
 
 FLAT = "/api/v1/memory"
@@ -266,6 +267,21 @@ async def test_whoever_does_not_own_the_project_is_refused(
     client: httpx.AsyncClient, method: str, path: str
 ) -> None:
     assert (await client.request(method, path)).status_code == 401
+    for caller in (
+        await an_account(client),
+        await an_account(client, "ORG_GROUP_CREATOR"),
+        await a_person(client),
+        await a_person(client, "bo", role="PROJECT_OWNER", project=await a_project(client)),
+    ):
+        assert (await client.request(method, path, headers=caller)).status_code == 403
+
+
+async def test_only_whoever_runs_the_server_copies_its_store(client: httpx.AsyncClient) -> None:
+    assert (await client.get(f"{ADMIN}/backup")).status_code == 401
+    of_project = await a_person(client, role="PROJECT_OWNER")
+
+    assert (await client.get(f"{ADMIN}/backup", headers=of_project)).status_code == 403
+    assert (await client.get(f"{BANK}/backup", headers=of_project)).status_code == 404
 
 
 async def test_a_store_that_is_no_file_is_not_copied(
