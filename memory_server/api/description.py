@@ -35,7 +35,6 @@ REASONS: Mapping[int, str] = {
 
 OPEN = ("/health", "/ready", "/metrics", "/oauth/token", "/auth/login", "/auth/refresh")
 """Ends of paths that no token opens: they say how the server is, or give tokens."""
-_OF_A_PROJECT = "/projects/{project_id}/"
 _GUARDED = ("/projects", "/organizations", "/admin", "/auth", "/secrets")
 _ASKING_MODELS = ("search", "context", "retrieval", "retrieve", "invoke")
 _COPYING = "/admin/backup"

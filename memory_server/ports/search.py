@@ -26,6 +26,11 @@ class Selection:
     """None: live memories. A moment: the versions that held then. Turns have no versions."""
     limit: int
 
+    @property
+    def asks_the_past(self) -> bool:
+        """Whether versions of the past may be found; turns have none."""
+        return self.as_of is not None and self.source is not Source.STM
+
     def holds(self, memory: Memory) -> bool:
         """Whether a memory of the scope, as it is stored now, may be found at all.
 

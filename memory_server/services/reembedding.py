@@ -67,11 +67,6 @@ class Reembedding:
         self._stopping = False
         self._problem: str | None = None
 
-    @property
-    def is_under_way(self) -> bool:
-        """Whether these services make vectors of another model than the one that answers."""
-        return self._target is not None
-
     async def check(self) -> None:
         """Return if the other model can be used, else raise the `ProviderError` that says why."""
         if self._target is not None:

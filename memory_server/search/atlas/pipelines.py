@@ -18,7 +18,6 @@ from memory_server.domain.moments import to_micros
 from memory_server.ports.search import Selection
 from memory_server.search.atlas.definitions import NAMES, WORDS, Leg, vector_path
 from memory_server.search.atlas.filters import Fields, as_mql, as_operator, pushed
-from memory_server.search.local.predicates import asks_the_past
 
 Pipeline = list[dict[str, Any]]
 Matcher = Callable[[Filter], Mapping[str, Any]]
@@ -120,7 +119,7 @@ def condition(selection: Selection, match: Matcher) -> dict[str, Any]:
         for path, operator, value in exact
     }
     alternatives = []
-    if asks_the_past(selection) and selection.as_of is not None:
+    if selection.asks_the_past and selection.as_of is not None:
         moment = to_micros(selection.as_of)
         alternatives.append({"$or": [{"valid_to": None}, {"valid_to": {"$gt": moment}}]})
     if selection.filter is not None:
@@ -175,7 +174,7 @@ def _held(selection: Selection) -> list[_Condition]:
     """Return which states may be found; turns have none."""
     if selection.source is Source.STM:
         return []
-    if not asks_the_past(selection) or selection.as_of is None:
+    if not selection.asks_the_past or selection.as_of is None:
         return [("is_live", _EQ, True)]
     return [
         ("hidden", _EQ, False),

@@ -14,11 +14,13 @@ from memory_server.ports.search import Hit, SearchIndex, Selection
 from memory_server.search.local import documents, vectors
 from memory_server.search.local.documents import TOKEN_FIELDS, scope_token
 from memory_server.search.local.matrices import Floats, Integers, Matrices, Partition, View
-from memory_server.search.local.predicates import Predicate, asks_the_past, selected
+from memory_server.search.local.predicates import Predicate, selected
 from memory_server.search.local.scan import nearest
 
 T = TypeVar("T")
 
+VECTOR_MEMORY_BYTES = 256 * 1024 * 1024
+"""Of vectors, kept in memory unless something else is said."""
 MOST_TERMS = 256
 """Terms of one query that are looked for; a text pasted as a query has its first ones."""
 
@@ -103,7 +105,7 @@ class LocalIndex(SearchIndex):
         where = owned.values | {
             "source": source_name(selection.source, selection.custom_type),
             "space": space.name,
-            "past": asks_the_past(selection),
+            "past": selection.asks_the_past,
         }
         for row in connection.execute(owned.fill(vectors.SQL["scanned"]), where).fetchall():
             partition = Partition(row["id"], row["dimension"], row["changes"], row["vectors"])
@@ -114,7 +116,7 @@ def _allowed(connection: sqlite3.Connection, selection: Selection) -> Integers |
     """Return the rowids that may be found, sorted; None: all that the partitions hold."""
     conditions = dict(selection.scope.conditions())
     narrowed = conditions.keys() - {"project_id", "user_id"}
-    if not narrowed and selection.filter is None and not asks_the_past(selection):
+    if not narrowed and selection.filter is None and not selection.asks_the_past:
         return None
     predicate = selected(selection)
     rows = connection.execute(predicate.fill(documents.SQL["allowed"]), predicate.values)
@@ -148,7 +150,7 @@ def _match(selection: Selection, terms: Sequence[str]) -> str | None:
     owner = scope_token(
         selection.scope.project_id,
         source_name(selection.source, selection.custom_type),
-        past=asks_the_past(selection),
+        past=selection.asks_the_past,
         field=field,
         value=conditions[field],
     )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from memory_server.domain.chunk import Source, source_name
+from memory_server.domain.chunk import source_name
 from memory_server.domain.filters import Filter
 from memory_server.domain.moments import to_micros
 from memory_server.domain.scope import Scope
@@ -62,7 +62,7 @@ def selected(selection: Selection) -> Predicate:
     predicate = Predicate("d")
     predicate.within(selection.scope)
     predicate.equals("source", source_name(selection.source, selection.custom_type))
-    if asks_the_past(selection) and selection.as_of is not None:
+    if selection.asks_the_past and selection.as_of is not None:
         moment = predicate.bind(to_micros(selection.as_of))
         predicate.add("d.state <= 1")
         predicate.add(f"d.valid_from <= {moment}")
@@ -71,8 +71,3 @@ def selected(selection: Selection) -> Predicate:
         predicate.add("d.state = 0")
     predicate.passes(selection.filter)
     return predicate
-
-
-def asks_the_past(selection: Selection) -> bool:
-    """Whether past versions may be found; turns have none."""
-    return selection.as_of is not None and selection.source is not Source.STM

@@ -13,6 +13,7 @@ from memory_server.ports.clock import Clock
 from memory_server.ports.search import Hit, SearchIndex, Selection
 from memory_server.ports.spaces import Spaces
 from memory_server.search.atlas.probe import has_search
+from memory_server.search.local.index import VECTOR_MEMORY_BYTES
 from memory_server.storage.mongo.atlas import AtlasSearch
 from memory_server.storage.mongo.collections import TURNS
 from memory_server.storage.mongo.database import MongoDatabase
@@ -21,8 +22,6 @@ from memory_server.storage.mongo.mirror.cache import remove_unused
 from memory_server.storage.mongo.mirror.source import StoredDocuments
 
 logger = logging.getLogger(__name__)
-
-VECTOR_MEMORY_BYTES = 256 * 1024 * 1024
 
 
 class ChosenIndex(SearchIndex):

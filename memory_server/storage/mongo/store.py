@@ -22,6 +22,7 @@ from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
+from memory_server.search.local.index import VECTOR_MEMORY_BYTES
 from memory_server.storage.mongo.accounts import MongoAccounts
 from memory_server.storage.mongo.archive import MongoArchive
 from memory_server.storage.mongo.arrivals import Arrivals
@@ -35,7 +36,7 @@ from memory_server.storage.mongo.members import MongoMembers
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
 from memory_server.storage.mongo.schema import migrate
-from memory_server.storage.mongo.search import VECTOR_MEMORY_BYTES, ChosenIndex
+from memory_server.storage.mongo.search import ChosenIndex
 from memory_server.storage.mongo.servers import MongoServers
 from memory_server.storage.mongo.snapshots import MongoSnapshots
 from memory_server.storage.mongo.spaces import MongoSpaces

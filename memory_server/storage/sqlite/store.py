@@ -22,7 +22,7 @@ from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
-from memory_server.search.local.index import LocalIndex
+from memory_server.search.local.index import VECTOR_MEMORY_BYTES, LocalIndex
 from memory_server.storage.sqlite.accounts import SqliteAccounts
 from memory_server.storage.sqlite.archive import SqliteArchive
 from memory_server.storage.sqlite.attempts import ProcessAttempts
@@ -40,7 +40,6 @@ from memory_server.storage.sqlite.snapshots import SqliteSnapshots
 from memory_server.storage.sqlite.spaces import SqliteSpaces
 from memory_server.storage.sqlite.turns import SqliteTurns
 
-VECTOR_MEMORY_BYTES = 256 * 1024 * 1024
 REWRITTEN_AT_ONCE_BYTES = 32 * 1024 * 1024
 """Of a file; it takes under a second."""
 
