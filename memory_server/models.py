@@ -13,6 +13,7 @@ from memory_server.project_config import (
     ExtractionLlmConfig,
     MemoryConfig,
     required_keys,
+    usable_keys,
 )
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.factory import build_embedder
@@ -116,10 +117,12 @@ def _embedding(settings: Settings, chosen: EmbeddingConfig) -> _Embedding:
 
 def _key(settings: Settings, config: MemoryConfig, purpose: str) -> tuple[str | None, str | None]:
     """Return the key of a model, or why there is none though it needs one."""
-    names = next((need.names for need in required_keys(config) if need.purpose == purpose), None)
+    names = next((need.names for need in usable_keys(config) if need.purpose == purpose), None)
     if names is None:
         return None, None
     key = _first(names, settings.secrets)
+    if key is None and all(need.purpose != purpose for need in required_keys(config)):
+        return None, None
     looked = ", then ".join(names)
     missing = f"no key for {purpose}; looked for {looked} in the project's secrets and in .env"
     return key, missing if key is None else None

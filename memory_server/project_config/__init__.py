@@ -13,7 +13,14 @@ from memory_server.project_config.comparing import (
     needs_reembedding,
 )
 from memory_server.project_config.embedding_models import LOCAL_DIMENSIONS
-from memory_server.project_config.keys import RequiredKey, effective_types_line, required_keys
+from memory_server.project_config.keys import (
+    OPENAI_URL,
+    RequiredKey,
+    effective_types_line,
+    needs_no_key,
+    required_keys,
+    usable_keys,
+)
 from memory_server.project_config.loading import from_bytes, load, parse, parse_with_warnings
 from memory_server.project_config.problem import Problem
 from memory_server.project_config.scaffold import scaffold
@@ -40,6 +47,7 @@ from memory_server.project_config.values import (
 __all__ = [
     "LOCAL_DIMENSIONS",
     "MEMORY_TYPES",
+    "OPENAI_URL",
     "SCHEMA_FILE",
     "CustomMemoryType",
     "EmbeddingConfig",
@@ -63,9 +71,11 @@ __all__ = [
     "load",
     "load_schema",
     "memory_schema",
+    "needs_no_key",
     "needs_reembedding",
     "parse",
     "parse_with_warnings",
     "required_keys",
     "scaffold",
+    "usable_keys",
 ]

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_server.project_config.values import MemoryConfig
+from memory_server.project_config.values import EmbeddingConfig, MemoryConfig
+
+OPENAI_URL = "https://api.openai.com/v1"
 
 _EMBEDDING: Mapping[str, Sequence[str]] = {
     "voyage": ("VOYAGE_API_KEY",),
@@ -35,6 +37,24 @@ def required_keys(config: MemoryConfig, *, local_models: bool = False) -> tuple[
     """
     if local_models:
         return ()
+    needs = usable_keys(config)
+    if needs_no_key(config.embedding):
+        return tuple(need for need in needs if need.purpose != "embedding")
+    return needs
+
+
+def needs_no_key(embedding: EmbeddingConfig) -> bool:
+    """Whether it is a server of one's own that speaks like OpenAI, and no key is named for it."""
+    return (
+        embedding.provider == "openai"
+        and embedding.api_key_secret is None
+        and embedding.base_url is not None
+        and embedding.base_url.rstrip("/") != OPENAI_URL
+    )
+
+
+def usable_keys(config: MemoryConfig) -> tuple[RequiredKey, ...]:
+    """Return the keys that are used where they are found, those that may be missing too."""
     embedding, llm = config.embedding, config.extraction_llm
     needs: list[RequiredKey] = []
     if embedding.provider != "local":

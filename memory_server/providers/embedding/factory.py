@@ -6,7 +6,7 @@ from typing import Any, assert_never
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.errors import ProviderMissing, WrongDimension
 from memory_server.ports.embedder import Embedder
-from memory_server.project_config import EmbeddingConfig
+from memory_server.project_config import EmbeddingConfig, needs_no_key
 from memory_server.providers.embedding import http_openai, http_voyage
 from memory_server.providers.embedding.http_api import Timeouts, checked_url
 from memory_server.providers.embedding.http_embedder import HttpEmbedder
@@ -72,10 +72,9 @@ def voyage_api(config: EmbeddingConfig, key: str | None) -> http_voyage.Voyage:
 
 def _openai(config: EmbeddingConfig, key: str | None) -> http_openai.OpenAi:
     base_url = checked_url(config.base_url or http_openai.BASE_URL)
-    is_open = base_url != http_openai.BASE_URL and config.api_key_secret is None
     return http_openai.OpenAi(
         space=EmbeddingSpace(model=config.model, dimension=config.dimension),
         key=key,
-        key_name=None if is_open else config.api_key_secret or "OPENAI_API_KEY",
+        key_name=None if needs_no_key(config) else config.api_key_secret or "OPENAI_API_KEY",
         base_url=base_url,
     )

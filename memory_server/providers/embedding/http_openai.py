@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from memory_server.domain.embedding import EmbeddingSpace, Purpose
+from memory_server.project_config import OPENAI_URL
 from memory_server.providers.embedding.http_api import EmbeddingsApi, Limits
 
-BASE_URL = "https://api.openai.com/v1"
+BASE_URL = OPENAI_URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from memory_server import project_config
 from memory_server.errors import KeyMissing
 from memory_server.models import build_providers
 from memory_server.settings import Settings, from_environment
+from tests.integration.providers.embedding.embedding_server import serving
 
 VOYAGE = {"embedding": {"provider": "voyage"}, "extraction_llm": {"provider": "local"}}
 LOCAL = {"embedding": {"provider": "local"}, "extraction_llm": {"provider": "local"}}
@@ -59,3 +60,17 @@ async def test_a_model_without_its_key_says_where_it_was_looked_for() -> None:
 
     with pytest.raises(KeyMissing, match="VOYAGE_API_KEY"):
         await made.embedder.check()
+
+
+@pytest.mark.parametrize("secrets", [{}, {"OPENAI_API_KEY": "its own"}])
+async def test_a_server_of_ones_own_takes_the_key_that_is_there_and_needs_none(
+    secrets: dict[str, str],
+) -> None:
+    with serving(3) as server:
+        own = {"provider": "openai", "model": "m", "dimension": 3, "base_url": server.address}
+        made = build_providers(settings(LOCAL | {"embedding": own}, secrets=secrets))
+        await made.embedder.check()
+        await made.embedder.close()
+
+    sent = server.requests[0].headers.get("Authorization")
+    assert sent == ("Bearer its own" if secrets else None)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.project_config import effective_types_line, parse, required_keys
+from memory_server.project_config import OPENAI_URL, effective_types_line, parse, required_keys
 
 LOCAL = {"embedding": {"provider": "local"}, "extraction_llm": {"provider": "local"}}
 
@@ -29,6 +29,22 @@ LOCAL = {"embedding": {"provider": "local"}, "extraction_llm": {"provider": "loc
             {"extraction": ["LLM_API_KEY"]},
         ),
         ({**LOCAL, "embedding": {"provider": "openai"}}, {"embedding": ["OPENAI_API_KEY"]}),
+        (
+            {**LOCAL, "embedding": {"provider": "openai", "base_url": f"{OPENAI_URL}/"}},
+            {"embedding": ["OPENAI_API_KEY"]},
+        ),
+        ({**LOCAL, "embedding": {"provider": "openai", "base_url": "http://own.test/v1"}}, {}),
+        (
+            {
+                **LOCAL,
+                "embedding": {
+                    "provider": "openai",
+                    "base_url": "http://own.test/v1",
+                    "api_key_secret": "OPENAI_API_KEY",
+                },
+            },
+            {"embedding": ["OPENAI_API_KEY"]},
+        ),
         (
             {**LOCAL, "embedding": {"provider": "openai", "api_key_secret": "LLM_API_KEY"}},
             {"embedding": ["LLM_API_KEY"]},
