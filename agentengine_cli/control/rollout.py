@@ -57,11 +57,11 @@ class Rollout:
             record = self._start(delivery, port)
             outcome = self._watch(record, seconds, blocked_seconds)
         if not outcome.is_alive:
-            raise StartFailed(self._died(outcome) + self._restore(), hint=LOG_HINT)
+            raise StartFailed(self._died(outcome) + self._restore(delivery), hint=LOG_HINT)
         if outcome.answer.status == "blocked" and better:
             self.server.stop(record)
             reason = f"The memory server does not become ready: {describe(outcome.answer)}."
-            raise StartFailed(reason + self._restore(), hint=LOG_HINT)
+            raise StartFailed(reason + self._restore(delivery), hint=LOG_HINT)
         return outcome
 
     def _replace(self, delivery: Delivery, port: Callable[[], int]) -> ServerRecord:
@@ -71,14 +71,14 @@ class Rollout:
         try:
             self._end_old()
         except CliError as error:
-            raise StartFailed(f"{error}.{self._restore()}", hint=error.hint) from error
+            raise StartFailed(f"{error}.{self._restore(delivery)}", hint=error.hint) from error
         return self._start(delivery, port)
 
     def _start(self, delivery: Delivery, port: Callable[[], int]) -> ServerRecord:
         try:
             return self.server.start(delivery, port=port(), sources=self.sources)
         except CliError as error:
-            raise StartFailed(f"{error}.{self._restore()}", hint=error.hint) from error
+            raise StartFailed(f"{error}.{self._restore(delivery)}", hint=error.hint) from error
 
     def _watch(self, record: ServerRecord, seconds: float, blocked_seconds: float) -> Outcome:
         return self.server.watch(
@@ -94,21 +94,21 @@ class Rollout:
         was_ready = self.before.state is State.READY
         return was_ready and self.previous is not None and _differ(self.previous, delivery)
 
-    def _restore(self) -> str:
+    def _restore(self, delivery: Delivery) -> str:
         """Put back what was there as far as possible, and say how far that was."""
         try:
-            return self._put_back()
+            return self._put_back(delivery)
         except CliError as error:
             return f" The previous state could not be restored: {error}"
 
-    def _put_back(self) -> str:
+    def _put_back(self, delivery: Delivery) -> str:
         if self.previous is None:
             self.server.state.withdraw()
             return " The configuration stays pending"
         self.server.state.deliver(self.previous)
         old = self.before.record
         if old is None or not self.before.state.is_running:
-            return " The configuration stays pending"
+            return " The configuration stays pending" if _differ(self.previous, delivery) else ""
         if old.process.is_running:
             return " The running server was left alone; the new configuration stays pending"
         self.report("starting the previous configuration again")

@@ -29,7 +29,7 @@ def roll_failed(problems: Sequence[str]) -> RollFailed:
     """Return the error for services that do not come to serve."""
     return RollFailed(
         f"the services with the new configuration are not ready: {'; '.join(problems)}. Those "
-        "before serve on, and the configuration stays pending"
+        "before serve on as they are"
     )
 
 

@@ -322,3 +322,23 @@ def test_pinned_port_that_another_program_was_quicker_to_take_is_named(
         pytest.raises(StartFailed, match=rf"Port {usual_port} is in use by .*stays pending"),
     ):
         bench.plane().apply(ApplyRequest(wait=True, port=usual_port))
+
+
+def test_a_start_that_fails_calls_nothing_pending_that_ran_before(
+    bench: Bench, usual_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.configure()
+    bench.plane().apply(WAIT)
+    bench.plane().stop()
+    looks = iter([True, True])
+    free = addresses.is_free
+    monkeypatch.setattr(addresses, "is_free", lambda port: next(looks, None) or free(port))
+
+    with (
+        socket.create_server((addresses.HOST, usual_port)),
+        pytest.raises(StartFailed, match=rf"Port {usual_port} is in use") as failed,
+    ):
+        bench.plane().apply(ApplyRequest(wait=True, port=usual_port))
+
+    assert "pending" not in str(failed.value)
+    assert not bench.plane().status().pending
