@@ -39,7 +39,10 @@ _CREDENTIALS: Explanation = (
     "it rejects the user or the password: check both in MONGODB_URI, and that the user is one of "
     "this deployment",
 )
-_AWAY = "it does not answer in time, or has no primary: tried again until it does"
+_AWAY = (
+    "it does not answer in time, or has no primary: see whether it runs, and check host, port and "
+    "tls in MONGODB_URI; tried again until it does"
+)
 _BUSY = "other transactions keep in the way; the same call works when they are done"
 _BY_CODE: Mapping[int, Explanation] = {
     13: (
@@ -76,6 +79,14 @@ _OF_ANSWERS: tuple[tuple[str, Explanation], ...] = (
 """Answers that have no code of their own, by words in them."""
 _OF_CONNECTIONS: tuple[tuple[str, Explanation], ...] = (
     (r"wire version|requires at least", (StorageUnusable, _TOO_OLD)),
+    (
+        r"^No replica set members available for replica set name",
+        (
+            StorageUnusable,
+            "it is no member of the replica set that replicaSet names in MONGODB_URI: name its "
+            "own, as rs.conf()._id says it, or leave the option out",
+        ),
+    ),
     (
         r"certificate verify failed|self.signed|hostname mismatch|IP address mismatch",
         (

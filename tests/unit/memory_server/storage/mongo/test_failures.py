@@ -77,6 +77,14 @@ def raised(error: Exception) -> MemoryServerError:
             "DNS",
         ),
         (unreachable("No primary available for writes"), StorageUnavailable, "primary"),
+        (unreachable("No servers found yet"), StorageUnavailable, "tls in MONGODB_URI"),
+        (
+            ServerSelectionTimeoutError(
+                'No replica set members available for replica set name "rs1", Timeout: 5s'
+            ),
+            StorageUnusable,
+            "replicaSet",
+        ),
         (NetworkTimeout("h1:27017: timed out"), StorageUnavailable, "in time"),
         (AutoReconnect("connection closed"), StorageUnavailable, "in time"),
         (NotPrimaryError("not primary"), StorageUnavailable, "primary"),
