@@ -22,12 +22,11 @@ from memory_server.domain.archive import (
 from memory_server.domain.job import resting
 from memory_server.domain.moments import to_micros
 from memory_server.search.atlas.documents import MOMENTS
-from memory_server.storage.mongo import gates
+from memory_server.storage.mongo import erased, gates
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS, SESSIONS, SNAPSHOTS, TURNS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity, packed, space_key
-from memory_server.storage.mongo.erased import erased_at
 from memory_server.storage.mongo.job_changes import enqueue
 from memory_server.storage.mongo.memory_documents import (
     collection_of,
@@ -73,6 +72,8 @@ class Taking:
         self.changed.clear()
         self._erased.clear()
         self._entered = await gates.enter(self._database, session, self._project_id, "", self._now)
+        if not self._restores:
+            await erased.meet(self._database, session, self._project_id)
         return [await self._taken(session, item) for item in self._items]
 
     async def _taken(self, session: Session, item: Item) -> Outcome:
@@ -86,10 +87,10 @@ class Taking:
 
     async def _is_erased(self, session: Session, user_id: str | None, made_at: datetime) -> bool:
         if user_id not in self._erased:
-            moment = await erased_at(self._database, session, self._project_id, user_id)
+            moment = await erased.erased_at(self._database, session, self._project_id, user_id)
             self._erased[user_id] = moment
-        erased = self._erased[user_id]
-        return erased is not None and made_at <= erased
+        last = self._erased[user_id]
+        return last is not None and made_at <= last
 
     async def _known(self, session: Session, item: Item) -> Outcome | None:
         """Return how an item stands to what is stored in its place; None: nothing is."""

@@ -6,7 +6,7 @@ call again.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -79,14 +79,13 @@ class _Erasing:
         over = {**self._owned, "state": {"$nin": UNFINISHED}}
         while gone := await self._delete_jobs(over):
             self.counts["jobs"] += gone
-        owners: Document = {"project_id": self._scope.project_id}
-        if not self._is_of_all:
-            owners["owner"] = job_owner(self._scope.user_id)
-        for owner in await self._database[JOB_OWNERS].distinct("owner", owners):
+        for owner in await self._owners():
             whose = {"project_id": self._scope.project_id, "owner": owner}
-            self.counts["jobs"] += await self._database.transact(
-                partial(self._delete_owner, whose=whose)
-            )
+            is_left = True
+            while is_left:
+                gone = await self._database.transact(partial(self._delete_owner, whose=whose))
+                self.counts["jobs"] += gone
+                is_left = gone == PORTION
 
     async def sessions(self) -> None:
         """Delete turns and snapshots, and leave sessions to those who are still in them."""
@@ -127,9 +126,20 @@ class _Erasing:
         ids = {"_id": {"$in": [one["_id"] for one in found]}}
         return (await self._database[JOBS].delete_many(ids)).deleted_count if found else 0
 
+    async def _owners(self) -> Sequence[str]:
+        """Return whose jobs are to go; an owner may be gone before the last of the jobs is."""
+        owners: Document = {"project_id": self._scope.project_id}
+        if not self._is_of_all:
+            owners["owner"] = job_owner(self._scope.user_id)
+        known = await self._database[JOB_OWNERS].distinct("owner", owners)
+        return sorted({*known, *await self._database[JOBS].distinct("owner", owners)})
+
     async def _delete_owner(self, session: Session, whose: Document) -> int:
+        """Let nobody be handed any of an owner's jobs, and delete a portion of them."""
         await self._database[JOB_OWNERS].delete_many(whose, session=session)
-        return (await self._database[JOBS].delete_many(whose, session=session)).deleted_count
+        found = self._database[JOBS].find(whose, {"_id": 1}, session=session).limit(PORTION)
+        ids = {"_id": {"$in": [one["_id"] async for one in found]}}
+        return (await self._database[JOBS].delete_many(ids, session=session)).deleted_count
 
     async def _delete_session(
         self, session: Session, session_id: str

@@ -6,10 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from memory_server.domain.archive import ArchivedMemory, Outcome
 from memory_server.domain.scope import Scope
 from memory_server.errors import AlreadyPromoted, LeaseLost, MemoryServerError
 from memory_server.ports.memories import Add
 from memory_server.storage.mongo import MongoDatabase, MongoStore, erasure
+from memory_server.storage.mongo.archive_taking import Taking
+from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import (
     JOB_OWNERS,
     JOBS,
@@ -18,6 +21,7 @@ from memory_server.storage.mongo.collections import (
     SNAPSHOTS,
     TURNS,
 )
+from memory_server.storage.mongo.database import Session
 from memory_server.storage.sqlite import SqliteStore
 from tests.clock import ManualClock
 from tests.conformance.isolation import fill
@@ -177,3 +181,46 @@ async def test_who_writes_meanwhile_is_stored_whole_or_not_at_all(
         assert session["last_seq"] == last["turn_seq"]
         waiting = await database[TURNS].count_documents({"session_id": session["session_id"]})
         assert session["unpromoted"] == waiting
+
+
+async def test_an_archive_that_is_being_taken_in_brings_nobody_back(
+    servers: tuple[list[MongoStore], MongoDatabase], clock: ManualClock
+) -> None:
+    """The transaction sees the database as it was before the erasure, of which it must know."""
+    (store, _), database = servers
+    memory = a_memory(id="from-before")
+    item = ArchivedMemory(memory=memory, root_id=memory.id, vectors=())
+    taking = Taking(
+        database, Arrivals(clock), PROJECT, [item], now=clock.now(), restore_erased=False
+    )
+    is_erased = asyncio.Event()
+
+    async def take(session: Session) -> Outcome:
+        await database[TURNS].find_one({}, session=session)
+        if not is_erased.is_set():
+            await store.erase(a_scope())
+            is_erased.set()
+        return (await taking.run(session))[0]
+
+    assert await database.transact(take) is Outcome.ERASED
+    assert await left_of(database, USER) == {}
+
+
+async def test_jobs_whose_owner_went_first_are_deleted_by_the_same_call(
+    servers: tuple[list[MongoStore], MongoDatabase], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "PORTION", 4)
+    (store, other), database = servers
+    await store.jobs.enqueue([a_job(id=f"j{n}", key=f"j{n}") for n in range(11)])
+
+    going = asyncio.create_task(store.erase(a_scope()))
+    while await database[JOBS].count_documents({}) == 11:  # noqa: ASYNC110 nobody tells when
+        await asyncio.sleep(0)
+    going.cancel()
+    await asyncio.wait({going})
+    left = await database[JOBS].count_documents({})
+    counts = await other.erase(a_scope())
+
+    assert counts["jobs"] == left > 0
+    assert await left_of(database, USER) == {}
+    assert await database[JOB_OWNERS].count_documents({}) == 0

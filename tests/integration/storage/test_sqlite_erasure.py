@@ -1,6 +1,8 @@
 """Erasing leaves no row behind in any table, and nothing to be read in the files."""
 
+import asyncio
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -10,10 +12,22 @@ from memory_server.domain.scope import Scope
 from memory_server.errors import StorageUnavailable
 from memory_server.ports.memories import Add
 from memory_server.ports.store import Store
-from memory_server.storage.sqlite import SqliteStore
+from memory_server.search.local.predicates import Predicate
+from memory_server.storage.sqlite import SqliteStore, erasure
 from tests.conformance.isolation import fill
-from tests.factories import PROJECT, a_fact, a_memory, a_scope, a_turn
-from tests.integration.storage.sqlite_stores import InFile
+from tests.factories import (
+    PROJECT,
+    SESSION,
+    SPACE,
+    USER,
+    a_fact,
+    a_job,
+    a_memory,
+    a_scope,
+    a_turn,
+    a_vector,
+)
+from tests.integration.storage.sqlite_stores import InFile, InMemory
 
 _KEPT = {"accounts", "erasures", "heartbeat", "spaces", "sqlite_sequence"}
 
@@ -46,6 +60,26 @@ async def keep_secrets(store: Store, user_id: str) -> None:
 def read_from(directory: Path) -> bytes:
     """Return all that the files of a store hold, in lower case as words are indexed."""
     return b"".join(file.read_bytes() for file in directory.iterdir()).lower()
+
+
+async def a_lot(store: Store, turns: int, memories: int, sessions: int = 1) -> None:
+    for number in range(turns):
+        turn = a_turn(session_id=f"s{number % sessions}", idempotency_key=f"k{number}")
+        await store.turns.append(turn, vector=a_vector(1), space=SPACE)
+    new = [Add(memory=a_memory(id=f"m{n}"), vector=a_vector(1)) for n in range(memories)]
+    await store.memories.apply(PROJECT, new, space=SPACE)
+
+
+def left_of(user_id: str, connection: sqlite3.Connection) -> dict[str, int]:
+    tables = ("turns", "snapshots", "jobs", "memories", "documents", "sessions", "partitions")
+    counted = {
+        name: connection.execute(
+            f"SELECT count(*) FROM {name} WHERE user_id = ?",  # noqa: S608 our tables
+            (user_id,),
+        ).fetchone()[0]
+        for name in tables
+    }
+    return {name: count for name, count in counted.items() if count}
 
 
 class TestErasure(InFile):
@@ -102,3 +136,82 @@ class TestErasure(InFile):
 
         left = await store._database.read(filled_tables)
         assert left == {"document_counts", "documents", "sessions", "turns", "words"}
+
+
+class TestPortions(InMemory):
+    @pytest.fixture(autouse=True)
+    def small_portions(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(erasure, "PORTION", 4)
+
+    async def test_more_than_a_portion_goes_with_the_same_counts(self, store: Store) -> None:
+        assert isinstance(store, SqliteStore)
+        await a_lot(store, turns=21, memories=9, sessions=2)
+        await store.turns.append(a_turn(session_id="s0", user_id="bob"))
+        await store.jobs.enqueue([a_job(id=f"j{n}", key=f"j{n}") for n in range(10)])
+
+        counts = await store.erase(a_scope())
+
+        wanted = {"turns": 21, "memories": 9, "jobs": 10, "sessions": 1, "idempotency_keys": 21}
+        assert counts.items() >= wanted.items()
+        assert (counts["vectors"], counts["index_entries"]) == (30, 30)
+        assert await store._database.read(lambda db: left_of(USER, db)) == {}
+        session = await store.snapshots.session(PROJECT, "s0")
+        assert session is not None
+        assert (session.user_id, session.promoted_seq) == ("bob", session.last_seq - 1)
+
+    async def test_an_erasure_that_was_broken_off_is_completed_by_the_same_call(
+        self, store: Store
+    ) -> None:
+        assert isinstance(store, SqliteStore)
+        await a_lot(store, turns=21, memories=9, sessions=3)
+
+        going = asyncio.create_task(store.erase(a_scope()))
+        while len(await store.turns.recent(a_scope(), limit=99)) > 15:  # noqa: ASYNC110 nobody tells
+            await asyncio.sleep(0)
+        going.cancel()
+        await asyncio.wait({going})
+        assert await store._database.read(lambda db: left_of(USER, db)) != {}
+        await store.erase(a_scope())
+
+        assert await store._database.read(lambda db: left_of(USER, db)) == {}
+        assert await store._database.read(filled_tables) == set()
+
+    async def test_others_write_while_somebody_is_erased(self, store: Store) -> None:
+        await a_lot(store, turns=60, memories=0)
+
+        going = asyncio.create_task(store.erase(a_scope()))
+        await asyncio.sleep(0)
+        await store.turns.append(a_turn(user_id="bob", session_id="bobs"))
+        left = await store.turns.recent(a_scope(), limit=99)
+        await going
+
+        assert left
+        assert await store.turns.recent(a_scope(), limit=99) == []
+        assert len(await store.turns.recent(a_scope(user_id="bob"), limit=99)) == 1
+
+    async def test_a_portion_leaves_the_index_of_words_at_once(self, store: Store) -> None:
+        """One after the other takes a hundred times as long: see `documents.remove`."""
+        assert isinstance(store, SqliteStore)
+        await a_lot(store, turns=8, memories=0)
+        said: Counter[str] = Counter()
+        await store._database.write(lambda db: db.set_trace_callback(lambda s: said.update([s])))
+
+        await store.erase(a_scope())
+
+        assert sum(n for text, n in said.items() if text.startswith("DELETE FROM words ")) == 2
+
+    @pytest.mark.parametrize(
+        "statement", ["delete_jobs", "delete_turns", "delete_memories", "delete_snapshots"]
+    )
+    async def test_a_portion_is_looked_up_and_not_searched_for(
+        self, store: Store, statement: str
+    ) -> None:
+        assert isinstance(store, SqliteStore)
+        owned = Predicate("e")
+        owned.within(a_scope())
+        values = {**owned.values, "project_id": PROJECT, "keys": "[]", "session_id": SESSION}
+        asked = f"EXPLAIN QUERY PLAN {owned.fill(erasure.SQL[statement])}"
+
+        plan = await store._database.read(lambda db: db.execute(asked, values).fetchall())
+
+        assert "(rowid=?)" in plan[0]["detail"] or "id=?)" in plan[0]["detail"]
