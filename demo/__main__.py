@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pymongo
 from agent_engine_sdk_memory import Memory, MemoryRequestContext
 from rich.console import Console
 from rich.markup import escape
@@ -32,7 +34,7 @@ def main() -> int:
         _heading("A project and its memory server")
         _run("create", "--memory-only", "--name", "Travel Agent", cwd=Path(directory))
         _run("memory", "configure", "--yes", cwd=project)
-        with _server(project) as status:
+        with _store(project), _server(project) as status:
             with Memory(base_url=status["url"]) as memory:
                 _converse(memory, status, project)
             _invoke(project)
@@ -123,6 +125,27 @@ def _invoke(project: Path) -> None:
     }
     CONSOLE.print("  [dim]The account is itself the memory identity: it knows nothing of Ana.[/]")
     _run("invoke", "--user-id", USER, QUESTION, cwd=project, extra=credentials)
+
+
+@contextmanager
+def _store(project: Path) -> Iterator[None]:
+    """Keep memory where `MONGODB_URI` says, in a database that goes with the demonstration.
+
+    Without it memory is a file of the project.
+    """
+    uri = os.environ.get("MONGODB_URI")
+    if not uri:
+        yield
+        return
+    name = f"agentengine_demo_{uuid.uuid4().hex[:8]}_local"
+    values = f"MONGODB_URI={uri}\nMONGOMEM_DB_NAME={name}\n"
+    with (project / ".env").open("a", encoding="utf-8") as dotenv:
+        dotenv.write(values)
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        try:
+            yield
+        finally:
+            client.drop_database(name)
 
 
 @contextmanager

@@ -17,6 +17,9 @@ import httpx
 import psutil
 import pytest
 
+from tests.homes import Home
+from tests.wire.conftest import MakeHome
+
 AGENT = """
     import os, sys, time, json
     import httpx
@@ -94,7 +97,12 @@ class Server:
 
 @contextmanager
 def serving(
-    directory: Path, source: str = AGENT, *, seconds: str = "600", **delivered: Any
+    directory: Path,
+    source: str = AGENT,
+    *,
+    seconds: str = "600",
+    home: Home | None = None,
+    **delivered: Any,
 ) -> Iterator[Server]:
     agent = directory / "agent"
     agent.mkdir()
@@ -110,7 +118,7 @@ def serving(
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "memory_server", "--port", "0"],
-        env=os.environ | given,
+        env=os.environ | given | dict(home.environ if home else {}),
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -133,8 +141,8 @@ def serving(
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("agents")) as running:
+def server(tmp_path_factory: pytest.TempPathFactory, a_home: MakeHome) -> Iterator[Server]:
+    with a_home() as home, serving(tmp_path_factory.mktemp("agents"), home=home) as running:
         yield running
 
 
@@ -285,7 +293,9 @@ def test_the_agent_and_what_it_started_end_with_the_server(
             "POST", path, json={"message": "hi", "user_id": "ana"}
         ) as answer:
             line = next(line for line in answer.iter_lines() if line)
-            told = json.loads(line.removeprefix("data: "))["content"].split()
+            event = json.loads(line.removeprefix("data: "))
+            assert "content" in event, event
+            told = event["content"].split()
             processes = [psutil.Process(int(pid)) for pid in told]
             running.process.send_signal(number)
             running.process.wait(30)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memory_server.api.families import FLAT
 from tests.wire.asking import ADMIN, MODES, contents, save, search
+from tests.wire.conftest import MakeHome
 from tests.wire.test_process import running
 
 # Time -----------------------------------------------------------------------------------------
@@ -23,13 +24,13 @@ from tests.wire.test_process import running
 
 @pytest.fixture(scope="module", params=["Asia/Tokyo", "America/Los_Angeles", "UTC"])
 def elsewhere(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, a_home: MakeHome
 ) -> Iterator[httpx.Client]:
     """A server whose machine keeps the time of another place."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("TZ", request.param)
         directory: Path = tmp_path_factory.mktemp("elsewhere")
-        with running(directory) as (_, client):
+        with a_home() as home, running(directory, **home.environ) as (_, client):
             token = (directory / "data" / "owner-token").read_text().strip()
             client.headers["Authorization"] = f"Bearer {token}"
             yield client
