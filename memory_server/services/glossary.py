@@ -41,9 +41,7 @@ class Glossary:
             return ()
         found = await self._store.memories.get_many(own.scope, [hit.id for hit in hits])
         terms = [
-            memory.body
-            for memory in found
-            if isinstance(memory.body, Term) and own.holds(memory)
+            memory.body for memory in found if isinstance(memory.body, Term) and own.holds(memory)
         ]
         read = (expansion(query, term) for term in terms if term.query_expansion)
         return [one for one in read if one is not None]
