@@ -1,6 +1,5 @@
 """Long-term memory in MongoDB: reading."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
@@ -24,6 +23,7 @@ from memory_server.storage.mongo.job_changes import done, settle
 from memory_server.storage.mongo.locks import Locks
 from memory_server.storage.mongo.memory_changes import Changes
 from memory_server.storage.mongo.memory_documents import UNREAD, in_all_collections, memory_of
+from memory_server.storage.mongo.together import together
 
 _EQUALITIES = {
     "key": "key",
@@ -64,9 +64,7 @@ class MongoMemories(Memories):
         match = _within(scope) | _matching(query)
         names = MEMORIES.values() if query.type is None else [MEMORIES[query.type]]
         with self._database.translated():
-            found = await asyncio.gather(
-                *(self._newest(name, match, query.limit or 0) for name in names)
-            )
+            found = await together(self._newest(name, match, query.limit or 0) for name in names)
         return [memory_of(one) for one in islice(_merged(found), query.limit)]
 
     async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
@@ -95,7 +93,7 @@ class MongoMemories(Memories):
     async def counts(self, scope: Scope) -> Mapping[str, int]:
         match = _within(scope) | {"is_live": True}
         with self._database.translated():
-            found = await asyncio.gather(*(self._count(kind, match) for kind in MEMORIES))
+            found = await together(self._count(kind, match) for kind in MEMORIES)
         return dict(sorted(sum(found, Counter()).items()))
 
     async def apply(

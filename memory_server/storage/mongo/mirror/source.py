@@ -1,6 +1,5 @@
 """What the mirror reads: the documents of turns and memories, as they are stored now."""
 
-import asyncio
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Collection as SizedIterable
@@ -23,6 +22,7 @@ from memory_server.storage.mongo.database import Collection, MongoDatabase
 from memory_server.storage.mongo.documents import Document, identity, named, space_of_key, unpacked
 from memory_server.storage.mongo.memory_documents import entry_of
 from memory_server.storage.mongo.mirror.marks import Key
+from memory_server.storage.mongo.together import together
 from memory_server.storage.mongo.turn_documents import turn_of
 
 UNREAD = {"fields": 0, "text": 0, MOMENTS: 0, "tool_calls": 0}
@@ -144,7 +144,7 @@ class StoredDocuments(Source):
             return _keyed(collection, await found.to_list())
 
         with self._database.translated():
-            answers = await asyncio.gather(*(of(name, among) for name, among in ids.items()))
+            answers = await together(of(name, among) for name, among in ids.items())
         return {key: document for answer in answers for key, document in answer.items()}
 
     def _batches(self, collection: str, after: Key | None, size: int) -> Batches:
