@@ -247,6 +247,8 @@ class ProjectsContract:
         with pytest.raises(ProjectNotFound):
             await LATE[write](store, LATER - TICK)
         await LATE[write](store, LATER)
+        with pytest.raises(ProjectNotFound):  # nor to what came in after it
+            await LATE[write](store, LATER - TICK)
 
     async def test_an_adopted_project_of_a_former_id_takes_what_is_new(self, store: Store) -> None:
         await store.projects.add(a_project(id="shop"))

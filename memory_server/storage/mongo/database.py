@@ -35,6 +35,8 @@ GREETING_SECONDS = 3.0
 """How long it may take to answer whether it is there; readiness waits no longer than 5 s."""
 CALL_MS = 20_000
 """How long a call may take in all, and a transaction be tried again while others are in its way."""
+AT_ONCE = 32
+"""How many transactions of a server are under way; more would only be in each other's way."""
 WIRE_VERSION = 17
 """Of MongoDB 6.0, the oldest that is supported."""
 
@@ -62,6 +64,7 @@ class MongoDatabase:
         self._client: AsyncMongoClient[Document] | None = None
         self._failure: StorageError | None = None
         self._listeners: list[Listener] = []
+        self._room = asyncio.Semaphore(AT_ONCE)
         self._calls = 0
         self._idle = asyncio.Event()
 
@@ -161,7 +164,7 @@ class MongoDatabase:
         do nothing but read and write by its session.
         """
         with self.translated(), pymongo.timeout(CALL_MS / 1000):
-            async with self.client.start_session() as session:
+            async with self._room, self.client.start_session() as session:
                 return await session.with_transaction(
                     operation,
                     read_concern=ReadConcern("snapshot"),

@@ -7,17 +7,24 @@ from typing import Any
 
 from pymongo import ReturnDocument
 
-from memory_server.domain.job import Job, JobState
+from memory_server.domain.job import Job, JobState, job_queue
 from memory_server.domain.moments import from_micros, to_micros
 from memory_server.errors import LeaseLost
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
-from memory_server.storage.mongo.job_documents import is_unfinished, job_document
+from memory_server.storage.mongo.job_documents import (
+    free_at,
+    is_by_itself,
+    is_unfinished,
+    job_document,
+)
 from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges
 from memory_server.storage.mongo.json_fields import json_change
 
+_NEVER: Document = {"available_at": ""}
+"""What is unset where a job is not to be handed out any more."""
 _NO_LEASE: Mapping[str, None] = {"lease_owner": None, "lease_until": None}
 
 
@@ -63,14 +70,30 @@ async def settle(
         "lease_owner": job.lease_owner,
         "attempts": job.attempts,
     }
-    settled = await database[JOBS].find_one_and_update(
-        claim, {"$set": change}, return_document=ReturnDocument.AFTER, session=session
+    standing = _standing(job, change)
+    is_done = standing == _NEVER
+    update = {"$set": change, "$unset": _NEVER} if is_done else {"$set": {**change, **standing}}
+    before = await database[JOBS].find_one_and_update(
+        claim, update, return_document=ReturnDocument.BEFORE, session=session
     )
-    if settled is None:
+    if before is None:
         raise LeaseLost(f"job {job.id} is no longer {job.lease_owner}'s")
     if "state" in change or "lease_until" in change:
+        was_head = "available_at" in before
+        settled = {**before, **change, **standing}
+        if is_done:
+            del settled["available_at"]
         owner = OwnerChanges(database, session, JobOwner.of(settled))
-        await owner.follow([settled], unfinished=is_unfinished(settled) - 1)
+        await owner.follow([settled], unfinished=-is_done, was_head=was_head)
+
+
+def _standing(job: Job, change: Mapping[str, Any]) -> Document:
+    """Return `available_at` as far as a change of a claimed job alone tells it."""
+    after = {"id": job.id, "queue": job_queue(job), "state": JobState.RUNNING.value, **change}
+    if not is_unfinished(after):
+        return _NEVER
+    is_told = is_by_itself(after) and ("state" in change or "lease_until" in change)
+    return {"available_at": free_at(after)} if is_told else {}
 
 
 def done(result: Mapping[str, Any], now: datetime) -> Document:

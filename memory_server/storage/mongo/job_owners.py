@@ -61,6 +61,34 @@ class JobOwner:
         return {"project_id": self.project_id, "owner": self.name}
 
 
+class OwnerChanged(Exception):
+    """Another call changed an owner between finding that it waits and serving it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingOwner:
+    """An owner of whose jobs one can be had, as it was found."""
+
+    owner: JobOwner
+    kinds: Sequence[str]
+    """Of the wanted ones those of which a job could be had longest; mostly one."""
+    changes: int
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], kinds: Sequence[JobKind]) -> "WaitingOwner":
+        """Return the owner of a document that has a job due of one of these kinds."""
+        due = {kind.value: document["due"].get(kind.value) for kind in kinds}
+        first = min(moment for moment in due.values() if moment is not None)
+        earliest = [kind for kind, moment in due.items() if moment == first]
+        return cls(JobOwner.of(document), earliest, document["changes"])
+
+    @property
+    def first_jobs(self) -> Document:
+        """What finds its jobs of those kinds; for one kind the order of an index."""
+        kind = self.kinds[0] if len(self.kinds) == 1 else {"$in": [*self.kinds]}
+        return {**self.owner.jobs, "kind": kind}
+
+
 class OwnerChanges:
     """What one transaction does to an owner's jobs, and what of the owner follows from it."""
 
@@ -76,11 +104,14 @@ class OwnerChanges:
         is there; who makes a new one goes by the gate.
         """
         owner, owners = self._owner, self._database[JOB_OWNERS]
-        if await owners.find_one(owner.which, {"_id": 1}, session=self._session):
-            await gates.check(self._database, self._session, owner.project_id, created_at)
+        known = await owners.find_one(owner.which, session=self._session)
+        if known is not None:
+            gates.refuse_late(known, created_at)
             return
-        await gates.enter(self._database, self._session, owner.project_id, owner.name, created_at)
-        newcomer = await self._newcomer()
+        entered = await gates.enter(
+            self._database, self._session, owner.project_id, owner.name, created_at
+        )
+        newcomer = await self._newcomer() | entered
         try:
             await owners.insert_one(newcomer, session=self._session)
         except DuplicateKeyError as error:  # another server let the owner in just now
@@ -100,39 +131,37 @@ class OwnerChanges:
         more = {"$add": ["$unfinished", sum(map(is_unfinished, jobs))]}
         await self._note({job["kind"] for job in jobs}, {"unfinished": more})
 
-    async def follow(self, jobs: Sequence[Document], *, unfinished: int) -> None:
+    async def follow(
+        self, jobs: Sequence[Document], *, unfinished: int, was_head: bool = False
+    ) -> None:
         """Bring the heads of queues and the owner up to date after a change of these jobs.
 
-        `unfinished` is by how many the unfinished ones became more.
+        `unfinished` is by how many the unfinished ones became more. `was_head`: each of them was
+        the head of its queue, so that no other is to be looked for.
         """
         for job in jobs:
             if is_by_itself(job):
                 await self._set_available(job, free_at(job) if is_unfinished(job) else None)
+        heads = {job["queue"]: job for job in jobs if was_head and not is_by_itself(job)}
         for queue in sorted({job["queue"] for job in jobs if not is_by_itself(job)}):
-            await self._choose_head(queue)
+            await self._choose_head(queue, heads.get(queue))
         await self._note(
             {job["kind"] for job in jobs}, {"unfinished": {"$add": ["$unfinished", unfinished]}}
         )
 
-    async def serve(self, job: Document) -> None:
-        """Note that one of the owner's jobs was handed out; it stays the head of its queue."""
-        last = await self._last_claim({})
-        await self._note({job["kind"]}, {"last_claim": 1 + max(0, last)})
+    async def serve(self, waiting: "WaitingOwner", job: Document | None) -> None:
+        """Note that a job of the owner was handed out, which stays the head of its queue.
 
-    async def first_available(self, kinds: Sequence[JobKind], now: int) -> Document | None:
-        """Return the job that could be had longest; if there is none, note that it is so."""
-        found = await self._database[JOBS].find_one(
-            {
-                **self._owner.jobs,
-                "kind": {"$in": [kind.value for kind in kinds]},
-                "available_at": {**ANY_MOMENT, "$lte": now},
-            },
-            sort=[("available_at", ASCENDING), ("arrived", ASCENDING)],
-            session=self._session,
-        )
-        if found is None:
-            await self._note({kind.value for kind in kinds}, {})
-        return found
+        Without a job, note that there is none to be had. Raises `OwnerChanged` if the owner is
+        not any more as it was when it was found to wait.
+        """
+        if job is None:
+            served = await self._note(waiting.kinds, {}, unless_changed=waiting)
+        else:
+            number = 1 + max(0, await self._last_claim({}))
+            served = await self._note({job["kind"]}, {"last_claim": number}, unless_changed=waiting)
+        if not served:
+            raise OwnerChanged
 
     async def _queues_to_look_at(self, jobs: Sequence[Document]) -> Sequence[str]:
         """Make the oldest job of each queue that is new its head; return queues not so simple.
@@ -162,22 +191,33 @@ class OwnerChanges:
             or (queue in heads and min(map(_age, those)) < _age(heads[queue]))
         ]
 
-    async def _note(self, kinds: Iterable[str], changes: Mapping[str, Any]) -> None:
+    async def _note(
+        self,
+        kinds: Iterable[str],
+        changes: Mapping[str, Any],
+        *,
+        unless_changed: "WaitingOwner | None" = None,
+    ) -> bool:
         """Write down when jobs of these kinds can be had, and what else has changed."""
         due = {f"due.{kind}": await self._due(kind) for kind in kinds}
         first: Document = {"$min": [f"$due.{kind.value}" for kind in JobKind]}
-        await self._database[JOB_OWNERS].update_one(
-            self._owner.which,
+        seen = {} if unless_changed is None else {"changes": unless_changed.changes}
+        noted = await self._database[JOB_OWNERS].update_one(
+            self._owner.which | seen,
             [
                 {"$set": {**due, **changes, "changes": {"$add": ["$changes", 1]}}},
                 {"$set": {"due_at": {"$ifNull": [first, "$$REMOVE"]}}},
             ],
             session=self._session,
         )
+        return noted.matched_count > 0
 
-    async def _choose_head(self, queue: str) -> None:
-        """Give `available_at` to the oldest unfinished job of a queue, and to no other."""
-        found = await self._contenders({**self._owner.jobs, "queue": queue})
+    async def _choose_head(self, queue: str, former: Document | None = None) -> None:
+        """Give `available_at` to the oldest unfinished job of a queue, and to no other.
+
+        `former` is the job that had it; None: not known.
+        """
+        found = await self._contenders({**self._owner.jobs, "queue": queue}, former)
         unfinished = [job for job in found if is_unfinished(job)]
         head = min(unfinished, key=_age, default=None)
         for job in found:
@@ -191,14 +231,19 @@ class OwnerChanges:
             elif "available_at" in job:
                 await self._set_available(job, None)
 
-    async def _contenders(self, line: Document) -> Sequence[Document]:
+    async def _contenders(self, line: Document, head: Document | None) -> Sequence[Document]:
         """Return the jobs of a queue that run, are its head, or are the oldest that waits."""
         jobs, session = self._database[JOBS], self._session
         running = {**line, "state": JobState.RUNNING.value}
         queued = {**line, "state": JobState.QUEUED.value}
         oldest = [("created_at", ASCENDING), ("arrived", ASCENDING)]
+        heads = (
+            [head]
+            if head
+            else await jobs.find({**line, **_HEAD}, _ORDER, session=session).to_list()
+        )
         found = [
-            *await jobs.find({**line, **_HEAD}, _ORDER, session=session).to_list(),
+            *heads,
             *await jobs.find(running, _ORDER, session=session).to_list(),
             *await jobs.find(queued, _ORDER, session=session).sort(oldest).limit(1).to_list(),
         ]
@@ -248,12 +293,11 @@ def _age(job: Mapping[str, Any]) -> tuple[int, int]:
 
 
 async def next_owner(
-    database: MongoDatabase, session: Session, kinds: Sequence[JobKind], now: int
-) -> JobOwner | None:
+    database: MongoDatabase, kinds: Sequence[JobKind], now: int
+) -> WaitingOwner | None:
     """Return the owner served longest ago of those of whose jobs one can be handed out now."""
     due = {"$lte": now}
     wanted = {"due_at": due, "$or": [{f"due.{kind.value}": due} for kind in kinds]}
-    found = await database[JOB_OWNERS].find_one(
-        wanted, sort=[("last_claim", ASCENDING)], session=session
-    )
-    return None if found is None else JobOwner.of(found)
+    with database.translated():
+        found = await database[JOB_OWNERS].find_one(wanted, sort=[("last_claim", ASCENDING)])
+    return None if found is None else WaitingOwner.of(found, kinds)

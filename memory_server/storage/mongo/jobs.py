@@ -9,7 +9,7 @@ from typing import Any
 from pymongo import ASCENDING, DESCENDING, ReturnDocument
 
 from memory_server.domain.job import Job, JobCounts, JobKind, JobState, job_owner
-from memory_server.domain.moments import from_micros, maybe_moment, to_micros
+from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.errors import JobNotFound, LeaseLost
 from memory_server.ports.jobs import Jobs
 from memory_server.storage.mongo.arrivals import Arrivals
@@ -18,7 +18,13 @@ from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.job_changes import again, done, enqueue, failed, settle
 from memory_server.storage.mongo.job_documents import ANY_MOMENT, job_of
-from memory_server.storage.mongo.job_owners import JobOwner, OwnerChanges, next_owner
+from memory_server.storage.mongo.job_owners import (
+    JobOwner,
+    OwnerChanged,
+    OwnerChanges,
+    WaitingOwner,
+    next_owner,
+)
 from memory_server.storage.mongo.json_fields import json_change
 from memory_server.storage.mongo.locks import Key, Locks
 
@@ -64,11 +70,12 @@ class MongoJobs(Jobs):
         await self._give_up(kinds, now, max_attempts)
         lease = {"lease_owner": worker, "lease_until": to_micros(lease_until)}
         async with self._locks.hold(_CLAIMS):
-            if not await self._is_any_available(kinds, to_micros(now)):
-                return None
-            return await self._database.transact(
-                lambda session: self._claim(session, kinds, to_micros(now), lease)
-            )
+            while waiting := await next_owner(self._database, kinds, to_micros(now)):
+                with suppress(OwnerChanged):
+                    claimed = await self._claim(waiting, lease, to_micros(now))
+                    if claimed is not None:
+                        return job_of(claimed)
+        return None
 
     async def extend(self, job: Job, *, lease_until: datetime) -> None:
         await self._settle(job, {"lease_until": to_micros(lease_until)})
@@ -136,15 +143,6 @@ class MongoJobs(Jobs):
             oldest_queued_at=maybe_moment(oldest),
         )
 
-    async def next_due(self) -> datetime | None:
-        with self._database.translated():
-            first = await self._database[JOBS].find_one(
-                {"available_at": ANY_MOMENT},
-                {"available_at": 1},
-                sort=[("available_at", ASCENDING)],
-            )
-        return None if first is None else from_micros(first["available_at"])
-
     async def _enqueue(self, owner: Key, jobs: Sequence[Job]) -> int:
         async with self._locks.hold([owner]):
             return await self._database.transact(
@@ -171,35 +169,25 @@ class MongoJobs(Jobs):
             with suppress(LeaseLost):  # another server was quicker, or the worker is back
                 await self._settle(job, failed(WORKER_DIED, _DIED.format(max_attempts), now))
 
-    async def _is_any_available(self, kinds: Sequence[JobKind], now: int) -> bool:
-        wanted = {
-            "available_at": {**ANY_MOMENT, "$lte": now},
-            "kind": {"$in": [kind.value for kind in kinds]},
-        }
-        with self._database.translated():
-            return await self._database[JOBS].find_one(wanted, {"_id": 1}) is not None
+    async def _claim(self, waiting: WaitingOwner, lease: Document, now: int) -> Document | None:
+        """Hand out the job of an owner that could be had longest; None if it has none.
 
-    async def _claim(
-        self, session: Session, kinds: Sequence[JobKind], now: int, lease: Document
-    ) -> Job | None:
-        while owner := await next_owner(self._database, session, kinds, now):
-            changes = OwnerChanges(self._database, session, owner)
-            found = await changes.first_available(kinds, now)
-            if found is None:
-                continue
-            # What else of its queue may run has no lease beyond the moment at which this is free.
-            free = max(lease["lease_until"], found["available_at"])
-            hold = {**lease, **_running(found), "available_at": free}
+        Raises `OwnerChanged` if another call changed what the owner was chosen by.
+        """
+        wanted = {**waiting.first_jobs, "available_at": {**ANY_MOMENT, "$lt": now + 1}}
+
+        async def claim(session: Session) -> Document | None:
             claimed = await self._database[JOBS].find_one_and_update(
-                {"_id": found["_id"]},
-                {"$set": hold, "$inc": {"attempts": 1}},
+                wanted,
+                [{"$set": _held(lease)}],
+                sort=[("available_at", ASCENDING), ("arrived", ASCENDING)],
                 return_document=ReturnDocument.AFTER,
                 session=session,
             )
-            if claimed is not None:
-                await changes.serve(claimed)
-                return job_of(claimed)
-        return None
+            await OwnerChanges(self._database, session, waiting.owner).serve(waiting, claimed)
+            return claimed
+
+        return await self._database.transact(claim)
 
     async def _requeue(self, ids: Sequence[str], due_at: datetime) -> Sequence[Document]:
         """Queue those of an owner's jobs again that are failed; return them."""
@@ -231,7 +219,18 @@ def _owner(document: Document) -> str:
     return str(document["owner"])
 
 
-def _running(document: Mapping[str, Any]) -> Document:
-    """Return the state of a job that is handed out, and how many of its leases expired in a row."""
-    lost = int(document["lost"]) + 1 if document["state"] == JobState.RUNNING else 0
-    return {"state": JobState.RUNNING.value, "lost": lost}
+def _held(lease: Mapping[str, Any]) -> Document:
+    """Return the fields of a job that is handed out, reckoned from those that it has.
+
+    `lost` is how many of its leases expired in a row. What else of its queue may run has no lease
+    beyond the moment at which the job is free.
+    """
+    is_lost = {"$eq": ["$state", JobState.RUNNING.value]}
+    return {
+        "state": JobState.RUNNING.value,
+        "attempts": {"$add": ["$attempts", 1]},
+        "lost": {"$cond": [is_lost, {"$add": ["$lost", 1]}, 0]},
+        "available_at": {"$max": ["$available_at", lease["lease_until"]]},
+        "lease_until": lease["lease_until"],
+        "lease_owner": {"$literal": lease["lease_owner"]},
+    }

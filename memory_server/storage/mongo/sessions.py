@@ -36,10 +36,14 @@ async def count(database: MongoDatabase, session: Session, turn: NewTurn, arriva
         raise overtaken(error) from error
     if counted is None:
         raise StorageError(f"{database.location}: an upsert returned nothing")
-    if counted["last_seq"] == 1:
-        await gates.enter(database, session, turn.project_id, turn.session_id, turn.created_at)
-    else:
-        await gates.check(database, session, turn.project_id, turn.created_at)
+    if counted["last_seq"] > 1:
+        gates.refuse_late(counted, turn.created_at)
+        return counted
+    entered = await gates.enter(
+        database, session, turn.project_id, turn.session_id, turn.created_at
+    )
+    if entered:  # the project had a predecessor
+        await database[SESSIONS].update_one(which, {"$set": entered}, session=session)
     return counted
 
 

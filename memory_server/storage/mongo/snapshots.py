@@ -109,12 +109,13 @@ class MongoSnapshots(Snapshots):
     ) -> Sequence[str]:
         """Promote a run of turns; return their `_id`s."""
         of_session = {"project_id": snapshot.project_id, "session_id": snapshot.session_id}
-        await self._check_next(session, snapshot, of_session)
-        await gates.check(self._database, session, snapshot.project_id, snapshot.created_at)
+        run = await self._next_run(session, snapshot, of_session)
         await self._database[SNAPSHOTS].insert_one(snapshot_document(snapshot), session=session)
-        run = {**of_session, "turn_seq": {"$gte": snapshot.first_seq, "$lte": snapshot.last_seq}}
-        turns = self._database[TURNS]
-        await turns.update_many(run, {"$set": {"snapshot_id": snapshot.id}}, session=session)
+        await self._database[TURNS].update_many(
+            {**of_session, "turn_seq": {"$gte": snapshot.first_seq, "$lte": snapshot.last_seq}},
+            {"$set": {"snapshot_id": snapshot.id}},
+            session=session,
+        )
         await sessions.advance(
             self._database,
             session,
@@ -123,29 +124,27 @@ class MongoSnapshots(Snapshots):
             last_seq=snapshot.last_seq,
         )
         await enqueue(self._database, session, jobs, self._arrivals, snapshot_id=snapshot.id)
-        return [turn["_id"] async for turn in turns.find(run, {"_id": 1}, session=session)]
+        return [turn["_id"] for turn in run]
 
-    async def _check_next(
+    async def _next_run(
         self, session: Session, snapshot: Snapshot, of_session: Mapping[str, Any]
-    ) -> None:
-        """Raise `AlreadyPromoted` unless a snapshot begins at the first turn that waits."""
-        first, last, turns = snapshot.first_seq, snapshot.last_seq, self._database[TURNS]
+    ) -> Sequence[Document]:
+        """Return a snapshot's turns, or raise `AlreadyPromoted` if others are next to wait."""
+        first, last = snapshot.first_seq, snapshot.last_seq
         state = await self._database[SESSIONS].find_one(
             {"_id": identity(snapshot.project_id, snapshot.session_id)}, session=session
         )
         promoted_seq = state["promoted_seq"] if state else last
-        waiting = {**of_session, "turn_seq": {"$gt": promoted_seq}}
-        next_turn = await turns.find_one(
-            waiting, {"turn_seq": 1}, sort=[("turn_seq", ASCENDING)], session=session
-        )
-        begins = next_turn is not None and next_turn["turn_seq"] == first and first <= last
-        if not begins or not await turns.find_one(
-            {**of_session, "turn_seq": last}, {"_id": 1}, session=session
-        ):
+        waiting = {**of_session, "turn_seq": {"$gt": promoted_seq, "$lte": last}}
+        found = self._database[TURNS].find(waiting, {"turn_seq": 1}, session=session)
+        run = await found.sort("turn_seq", ASCENDING).to_list()
+        if not run or (run[0]["turn_seq"], run[-1]["turn_seq"]) != (first, last):
             raise AlreadyPromoted(
                 f"turns {first} to {last} of session {snapshot.session_id!r} are not the next "
                 "ones that wait"
             )
+        gates.refuse_late(state or {}, snapshot.created_at)
+        return run
 
     async def _settled(self, wanted: Mapping[str, Any]) -> AsyncIterator[Document]:
         """Yield snapshots all of whose jobs are done, the oldest first."""

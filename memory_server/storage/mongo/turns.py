@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from pymongo import ASCENDING, DESCENDING
+from pymongo import ASCENDING, DESCENDING, UpdateOne
 from pymongo.errors import DuplicateKeyError
 
 from memory_server.domain.embedding import EmbeddingSpace, Vector
@@ -79,31 +79,26 @@ class MongoTurns(Turns):
     async def set_vectors(
         self, project_id: str, vectors: Mapping[str, Vector], space: EmbeddingSpace
     ) -> None:
-        stored = {turn_id: _vectors(vector, space) for turn_id, vector in vectors.items()}
-
-        async def store(session: Session) -> list[str]:
-            given = []
-            for turn_id, vectors_of_turn in stored.items():
-                which = {"_id": identity(project_id, turn_id)}
-                change = {f"vectors.{key}": data for key, data in vectors_of_turn.items()}
-                done = await self._database[TURNS].update_one(
-                    which, {"$set": {"has_embedding": True, **change}}, session=session
-                )
-                given += [which["_id"]] * done.matched_count
-            return given
-
-        self._database.announce(TURNS, await self._database.transact(store))
+        changes = {
+            identity(project_id, turn_id): _given(_vectors(vector, space))
+            for turn_id, vector in vectors.items()
+        }
+        if not changes:
+            return
+        updates = [UpdateOne({"_id": which}, change) for which, change in changes.items()]
+        turns = self._database[TURNS]
+        await self._database.transact(lambda session: turns.bulk_write(updates, session=session))
+        self._database.announce(TURNS, changes)
 
     async def _append(
         self, session: Session, turn: NewTurn, document: Document, *, again: bool
     ) -> Turn:
-        """Store a turn, or find the one that is stored as it.
+        """Store a turn; or, tried `again`, find the one that is stored as it.
 
-        `again`: it was tried before, and a database that was restarted meanwhile may not know any
-        more that it was done.
+        A key that is taken shows when the turn is stored. And a database that was restarted
+        meanwhile may not know any more that the turn was.
         """
-        known = await self._known(session, turn, again=again)
-        if known is not None:
+        if again and (known := await self._known(session, turn)) is not None:
             return turn_of(known)
         counted = await sessions.count(self._database, session, turn, self._arrivals.next())
         numbers = {"turn_seq": counted["last_seq"], "recorded_at": counted["recorded_at"]}
@@ -116,13 +111,11 @@ class MongoTurns(Turns):
         has_embedding = bool(document["has_embedding"])
         return numbered(turn, int(counted["last_seq"]), has_embedding=has_embedding)
 
-    async def _known(self, session: Session, turn: NewTurn, *, again: bool) -> Document | None:
-        """Return the turn that is stored under a turn's key or, tried again, under its id."""
-        ways: list[Document] = []
+    async def _known(self, session: Session, turn: NewTurn) -> Document | None:
+        """Return the turn that is stored under a turn's key or id."""
+        ways: list[Document] = [{"_id": identity(turn.project_id, turn.id)}]
         if turn.idempotency_key is not None:
-            ways.append({name: getattr(turn, name) for name in _KEY})
-        if again:
-            ways.append({"_id": identity(turn.project_id, turn.id)})
+            ways.insert(0, {name: getattr(turn, name) for name in _KEY})
         for way in ways:
             found = await self._database[TURNS].find_one(way, UNREAD, session=session)
             if found is not None:
@@ -137,6 +130,12 @@ class MongoTurns(Turns):
         with self._database.translated():
             found = self._database[TURNS].find(wanted, UNREAD).sort(order, direction)
             return [turn_of(one) async for one in found.limit(limit or 0)]
+
+
+def _given(vectors: Mapping[str, Any]) -> Document:
+    """Return the update that gives a turn vectors."""
+    fields = {f"vectors.{key}": data for key, data in vectors.items()}
+    return {"$set": {"has_embedding": True, **fields}}
 
 
 def _vectors(vector: Vector, space: EmbeddingSpace | None) -> Document:
