@@ -47,8 +47,8 @@ def main() -> int:
     parser.add_argument("--uri")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        uri = given.uri or _database(Path(folder), stack)
-        bare = asyncio.run(_bare(uri, given.sessions, given.turns))
+        uri = given.uri or database_of(Path(folder), stack)
+        bare = asyncio.run(bare_rate(uri, given.sessions, given.turns))
         print(f"bare transactions of the driver: {bare:.0f} a second", flush=True)
         sound = True
         for servers in given.servers:
@@ -60,7 +60,8 @@ def main() -> int:
     return 0 if sound else 1
 
 
-def _database(folder: Path, stack: ExitStack) -> str:
+def database_of(folder: Path, stack: ExitStack) -> str:
+    """Return the address of a database process that ends with the stack."""
     process = DatabaseProcess(folder / "database")
     process.start()
     stack.callback(process.stop)
@@ -146,7 +147,7 @@ def _wrong(database: Any, sessions: int, turns: int) -> Mapping[str, int]:
     return {what: number for what, number in found.items() if number}
 
 
-async def _bare(uri: str, sessions: int, turns: int) -> float:
+async def bare_rate(uri: str, sessions: int, turns: int) -> float:
     """Return how many transactions a second the driver alone gets through, as many at once."""
     name = f"bare_{secrets.token_hex(4)}"
     async with AsyncMongoClient[Documents](uri, w="majority") as client:
