@@ -1,4 +1,6 @@
-"""A deployment that speaks MongoDB's protocol: one for the whole run, a database for each test.
+"""A deployment that speaks MongoDB's protocol: one for the whole run.
+
+A test uses the database that all tests share, which is emptied after it, or one of its own.
 
 `MEMORY_TEST_MONGODB_URI` names a deployment to use; without it SecantusDB, a server from PyPI, is
 started on loopback. Nothing of the product knows it.
@@ -14,11 +16,16 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pymongo
 import pytest
 from pymongo.errors import PyMongoError
+
+from memory_server.storage.mongo.collections import SCHEMA
+from memory_server.storage.mongo.database import MongoDatabase
+from memory_server.storage.mongo.schema import migrate
 
 NAMED = "MEMORY_TEST_MONGODB_URI"
 START_SECONDS = 60
@@ -95,13 +102,54 @@ def deployment() -> Iterator[str]:
 
 @contextmanager
 def a_database(uri: str) -> Iterator[str]:
-    """Yield the name of a database for one test, which goes with it."""
+    """Yield the name of a database of its own, which goes at the end."""
     name = f"memory_test_{uuid.uuid4().hex[:16]}"
-    try:
-        yield name
-    finally:
-        with pymongo.MongoClient[dict[str, object]](uri) as client:
+    with pymongo.MongoClient[dict[str, object]](uri) as client:
+        try:
+            yield name
+        finally:
             client.drop_database(name)
+
+
+class SharedDatabase:
+    """A database for one test after the other: to make its indexes takes longer than a test."""
+
+    def __init__(self, uri: str, name: str, client: pymongo.MongoClient[dict[str, Any]]) -> None:
+        self.uri = uri
+        self.name = name
+        self._database = client[name]
+        self._version: int | None = None
+
+    async def migrate(self, database: MongoDatabase) -> int:
+        """Bring a database up to date, as the store does; this one but once."""
+        if database.name != self.name:
+            return await migrate(database)
+        if self._version is None:
+            self._version = await migrate(database)
+        return self._version
+
+    def empty(self) -> None:
+        """Remove every document, and leave the collections with their indexes."""
+        names = [one for one in self._database.list_collection_names() if one != SCHEMA]
+        asked = [stage for name in names for stage in _one_of(name, is_first=name == names[0])]
+        for row in self._database[names[0]].aggregate(asked) if names else []:
+            self._database[row["collection"]].delete_many({})
+
+
+def _one_of(collection: str, *, is_first: bool) -> list[dict[str, Any]]:
+    """Return stages that find the name of a collection if it holds anything."""
+    one: list[dict[str, Any]] = [
+        {"$limit": 1},
+        {"$project": {"_id": 0, "collection": {"$literal": collection}}},
+    ]
+    return one if is_first else [{"$unionWith": {"coll": collection, "pipeline": one}}]
+
+
+@contextmanager
+def shared_database(uri: str) -> Iterator[SharedDatabase]:
+    """Yield a database for the tests of a run, which goes at the end."""
+    with a_database(uri) as name, pymongo.MongoClient[dict[str, Any]](uri) as client:
+        yield SharedDatabase(uri, name, client)
 
 
 def _await_answer(uri: str, process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,5 @@
 """The MongoDB store searched by Atlas, as far as a stand-in can be Atlas."""
 
-import uuid
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -15,6 +14,8 @@ from memory_server.storage.mongo.mirror.source import StoredDocuments
 from tests.atlas import AtlasStandIn
 from tests.clock import ManualClock
 from tests.factories import OTHER_SPACE, SPACE
+from tests.integration.storage.mongo_stores import following
+from tests.mongo import SharedDatabase
 
 
 class NotAsked(SearchIndex):
@@ -57,16 +58,17 @@ class AtlasStore(MongoStore):
 
 
 class OnAtlas:
-    """The store over a database of its own; Atlas knows at once of what is written."""
+    """The store over the database that tests share; Atlas knows at once of what is written."""
 
     @pytest.fixture
-    async def store(self, mongodb: str, clock: ManualClock) -> AsyncIterator[AtlasStore]:
-        name = f"memory_test_{uuid.uuid4().hex[:16]}"
-        database = MongoDatabase(mongodb, name)
+    async def store(
+        self, mongo_database: SharedDatabase, clock: ManualClock
+    ) -> AsyncIterator[AtlasStore]:
+        database = MongoDatabase(mongo_database.uri, mongo_database.name)
         store = AtlasStore(database, AtlasStandIn(database), clock)
         await store.open()
         await store.index.open()
         yield store
         await store.index.close()
-        await database.client.drop_database(name)
+        await following(super(AtlasStore, store).search)
         await store.close()
