@@ -18,7 +18,7 @@ from tests.processes import ServerProcess
 SEARCH = "/api/v1/memory/search"
 BATCH = 64
 """Texts that are embedded at once."""
-TOLD = BATCH + 6
+TOLD = BATCH + 2
 ANIMALS = ("dog", "cat", "bird", "horse")
 
 
@@ -63,7 +63,11 @@ def store(server: ServerProcess, models: EmbeddingServer, name: str) -> None:
         "dimension": models.dimension,
         "base_url": models.address,
     }
-    memory = {"embedding": embedding, "extraction_llm": {"provider": "local"}}
+    memory = {
+        "embedding": embedding,
+        "extraction_llm": {"provider": "local"},
+        "extraction": {"enabled": ["episodic"]},
+    }
     stored = server.ask("PUT", f"{ADMIN}/config", json={"memory": memory})
     assert stored.status_code == 200, stored.text
 
@@ -72,7 +76,7 @@ def tell(server: ServerProcess) -> None:
     """Record what was seen, and wait until everything has a vector."""
     for number in range(TOLD):
         content = f"On day {number} I saw a {ANIMALS[number % 4]} near the river."
-        session = f"s{number % 5}"
+        session = f"s{number % 2}"
         turn = {"session_id": session, "user_id": "ana", "role": "user", "content": content}
         assert server.ask("POST", TURNS, json=turn).status_code == 201
     server.ask("POST", f"{ADMIN}/flush")
