@@ -46,7 +46,12 @@ class DatabaseProcess:
         return f"mongodb://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start it and return once it answers."""
+        """Start it and return once it answers; skips the test where it is not installed."""
+        if importlib.util.find_spec("secantus") is None:
+            pytest.skip(
+                f"needs a MongoDB deployment: install secantusdb (or set {NAMED}, which "
+                "serves most of these tests)"
+            )
         storage = ":memory:" if self._storage is None else str(self._storage)
         command = [sys.executable, "-m", "secantus", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), "--storage-path", storage, "--log-level", "ERROR"]
@@ -90,8 +95,6 @@ def deployment() -> Iterator[str]:
     if named:
         yield named
         return
-    if importlib.util.find_spec("secantus") is None:
-        pytest.skip(f"needs a MongoDB deployment: install secantusdb, or set {NAMED}")
     process = DatabaseProcess()
     process.start()
     try:
