@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import errno
+import faulthandler
 import logging
 import os
 import signal
@@ -35,6 +36,10 @@ _NEVER = ("pymongo",)
 
 
 _SAFE_PATH = ("-P",) if sys.flags.safe_path else ()
+
+LAST_SECONDS = 90.0
+"""How long after it has served on a process may take to stop. Then it is ended whatever it waits
+for, and says what that was: work in hand, requests and the store have their own, shorter bounds."""
 
 PORT_TAKEN = 98
 """The exit code that says so: whoever chose the port for us may choose another."""
@@ -83,9 +88,12 @@ class AnnouncedServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Say no to new work at once, then end; a second signal does not wait any more."""
         if self._loop is None or self._deployment is None or self._is_draining:
+            faulthandler.dump_traceback_later(LAST_SECONDS, exit=True)
             super().handle_exit(sig, frame)
             return
         self._is_draining = True
+        serves_on = self._deployment.current.settings.drain_seconds
+        faulthandler.dump_traceback_later(serves_on + LAST_SECONDS, exit=True)
         self._loop.call_soon_threadsafe(self._drain, self._loop, self._deployment)
 
     def _drain(self, loop: asyncio.AbstractEventLoop, deployment: Deployment[Any]) -> None:
@@ -211,6 +219,7 @@ def _serve(settings: Settings, own: socket.socket, place: Place | None = None) -
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(run())
+    faulthandler.cancel_dump_traceback_later()
     return 0
 
 

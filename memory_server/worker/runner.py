@@ -83,6 +83,7 @@ class Runner:
                 logger.warning("the worker waits for the store: %s", error)
             except Exception:  # the job in hand, if any, is handed out again when its lease ends
                 logger.exception("a job could not be claimed or settled")
+            _end_if_cancelled()
             await self._rest()
 
     async def _rest(self) -> None:
@@ -171,3 +172,10 @@ class Runner:
                 logger.warning("job %s: the lease could not be prolonged: %s", job.id, error)
             except Exception:  # the next beat may go better
                 logger.exception("job %s: the lease could not be prolonged", job.id)
+
+
+def _end_if_cancelled() -> None:
+    """Raise the cancellation that was asked for: a driver may have made another error of it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -1,13 +1,16 @@
 """How a real server process stops."""
 
+import os
 import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.processes import ServerProcess, running
+from tests.processes import SECONDS, ServerProcess, running
 
 STOPPED = "server: it was told to stop; ask another one"
 
@@ -80,3 +83,47 @@ def test_what_one_process_alone_cannot_be_is_refused_with_the_reason(
     with running(tmp_path, *options) as server:
         assert server.ended() == 1
         assert told in "\n".join(server.told)
+
+
+HANGING = """
+import asyncio, contextlib, sys
+from memory_server import __main__ as program
+
+program.LAST_SECONDS = 0.5
+create = program.create_app
+
+
+def create_app(*given, **named):
+    app = create(*given, **named)
+    life = app.router.lifespan_context
+
+    @contextlib.asynccontextmanager
+    async def hanging(app):
+        async with life(app):
+            yield
+            await asyncio.Event().wait()
+
+    app.router.lifespan_context = hanging
+    return app
+
+
+program.create_app = create_app
+sys.argv = ["memory-server", "--port", "0"]
+program.entry()
+"""
+
+
+def test_a_server_that_waits_for_ever_while_it_stops_is_ended_and_says_where(
+    tmp_path: Path,
+) -> None:
+    environ = {"PATH": os.environ["PATH"], "AGENTENGINE_DATA_DIR": str(tmp_path)}
+    with subprocess.Popen(  # noqa: S603 our own words
+        [sys.executable, "-c", HANGING], env=environ, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        assert any(line.startswith("memory server: http") for line in server.stderr)
+
+        server.send_signal(signal.SIGTERM)
+
+        assert "Timeout" in server.stderr.read()
+        assert server.wait(SECONDS) == 1

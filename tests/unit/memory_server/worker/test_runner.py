@@ -311,3 +311,29 @@ async def test_cancelled_worker_puts_its_job_back_for_others(
 
     assert running.cancelled()
     assert await state(store) == (JobState.QUEUED, "WORKER_STOPPED")
+
+
+async def test_worker_whose_cancellation_became_another_error_ends_all_the_same(
+    store: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    async def garble(**_: object) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise RuntimeError("a lock is not held") from None
+
+    monkeypatch.setattr(store.jobs, "claim", garble)
+    running = asyncio.create_task(a_runner(store, clock, _never).run())
+    await asked.wait()
+    running.cancel()
+    async with asyncio.timeout(30):
+        await asyncio.gather(running, return_exceptions=True)
+
+    assert running.cancelled()
+
+
+async def _never(_: Job) -> None:
+    raise AssertionError("no job was handed out")
