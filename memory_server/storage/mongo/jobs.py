@@ -1,5 +1,6 @@
 """The queue of background work in MongoDB."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -28,6 +29,8 @@ from memory_server.storage.mongo.job_owners import (
 from memory_server.storage.mongo.json_fields import json_change
 from memory_server.storage.mongo.locks import Key, Locks
 
+logger = logging.getLogger(__name__)
+
 WORKER_DIED = "WORKER_DIED"
 """The code of a job that was given up because none of its workers settled it."""
 
@@ -37,6 +40,9 @@ _DIED = (
 )
 _CLAIMS = [("claims",)]
 """What claims of one server hold: each of them would begin with the same owner."""
+_TRIES = 100
+"""How many owners one claim looks at before the worker rests; each try that fails is one that
+another server won, or puts right when the owner's work is due."""
 _PORTION = 100
 """How many failed jobs are queued again in one transaction."""
 
@@ -70,11 +76,15 @@ class MongoJobs(Jobs):
         await self._give_up(kinds, now, max_attempts)
         lease = {"lease_owner": worker, "lease_until": to_micros(lease_until)}
         async with self._locks.hold(_CLAIMS):
-            while waiting := await next_owner(self._database, kinds, to_micros(now)):
+            for _ in range(_TRIES):
+                waiting = await next_owner(self._database, kinds, to_micros(now))
+                if waiting is None:
+                    return None
                 with suppress(OwnerChanged):
                     claimed = await self._claim(waiting, lease, to_micros(now))
                     if claimed is not None:
                         return job_of(claimed)
+        logger.warning("no job was claimed in %d tries; others took or changed them", _TRIES)
         return None
 
     async def extend(self, job: Job, *, lease_until: datetime) -> None:
