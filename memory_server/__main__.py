@@ -170,7 +170,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--role",
-        choices=[*ServerRole],
+        choices=[role.value for role in ServerRole],
         help="api: answers requests and leaves background work to others; worker: does only that; "
         "all: both (the default). Needs MONGODB_URI, other than all",
     )
