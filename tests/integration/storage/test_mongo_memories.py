@@ -207,7 +207,7 @@ class TestDocuments:
 
         (document,) = await stored(database)
 
-        assert document["_id"] == {"project_id": PROJECT, "id": "m"}
+        assert document["_id"] == f"{PROJECT}/m"
         assert document["body"]["text"] == "Ana lives in Lisbon"
         assert document["metadata"] == {"tier": "gold", "size": str(2**70)}
         assert (await store.memories.get(a_scope(), "m")).metadata == metadata

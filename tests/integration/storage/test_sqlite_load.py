@@ -3,7 +3,9 @@
 import asyncio
 import json
 import sqlite3
+from collections.abc import Sequence
 from datetime import timedelta
+from itertools import count
 from threading import Thread, current_thread, main_thread
 from typing import Any
 
@@ -206,12 +208,15 @@ class DeletionInPortions:
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await promoted(store, 3)
-        deletions = iter([1, 1])
+        delete, number = snapshots._delete_turns, count()
 
-        def broken(*_: object) -> int:
-            return next(deletions)
+        def broken(found: Sequence[Any], connection: sqlite3.Connection) -> int:
+            if next(number):
+                raise RuntimeError
+            return delete(found, connection)
 
-        monkeypatch.setattr(snapshots, "_delete_turn", broken)
+        monkeypatch.setattr(snapshots, "PORTION", 2)
+        monkeypatch.setattr(snapshots, "_delete_turns", broken)
         with pytest.raises(RuntimeError):
             await store.snapshots.expire(before=LATER, limit=9)
         monkeypatch.undo()
