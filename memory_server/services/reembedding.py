@@ -103,6 +103,16 @@ class Reembedding:
                 "problem": "the vectors are of another model than the configured one; it answers "
                 "on until: agentengine memory reembed",
             }
+        if spaces.active is not None and spaces.active.space != self._embedder.space.name:
+            # The store has switched; these services are about to be replaced.
+            return {
+                "state": "running",
+                "from": self._embedder.space.name,
+                "to": spaces.active.space,
+                "done": spaces.total,
+                "total": spaces.total,
+                "problem": None,
+            }
         return {"state": "removing"} if spaces.outdated else {}
 
     def stop(self) -> None:
