@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-SECONDS = 60.0
+SECONDS = 180.0
 """How long anything is waited for: a busy machine is slow, not wrong."""
 _SERVES = re.compile(r"^memory server: (http://\S+)( \(\d+ processes\))?$")
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
