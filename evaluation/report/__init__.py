@@ -1,0 +1,1 @@
+"""From the stages' records to figures, tables and one page."""
