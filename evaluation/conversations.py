@@ -47,7 +47,9 @@ class Question:
     sessions: frozenset[str] = frozenset()
     """Sessions that hold the answer."""
     stale: frozenset[str] = frozenset()
-    """Turns that held what the evidence replaced: to be found after it, or not at all."""
+    """Turns that held what later evidence replaced: to be found after it, or not at all. A
+    benchmark that counts them as evidence has them in both; what is fresh is evidence without them.
+    """
     is_abstention: bool = False
     """Whether the right answer is that it was never said."""
     is_adversarial: bool = False

@@ -1,0 +1,1 @@
+"""Data to measure a memory on: benchmarks, one's own conversations, and generated ones."""

@@ -1,0 +1,8 @@
+"""Synthetic conversations and questions in LongMemEval's schema, made from a seed by our grammar.
+
+Every item says `"synthetic": true`: a score on it is never a score of LongMemEval.
+"""
+
+from evaluation.datasets.generator.generate import VARIANTS, Variant, generate
+
+__all__ = ["VARIANTS", "Variant", "generate"]
