@@ -154,11 +154,34 @@ class MemoryServerClient:
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
     async def search(
-        self, query: str, *, type: str, user_id: str | None = None, top_k: int | None = None
+        self,
+        query: str,
+        *,
+        type: str,
+        user_id: str | None = None,
+        top_k: int | None = None,
+        mode: str | None = None,
     ) -> Sequence[FoundMemory]:
         """Return what is found in one kind of memory, the best first."""
-        body = {"query": query, "type": type} | _query(user_id=user_id, top_k=top_k)
+        body = {"query": query, "type": type} | _query(user_id=user_id, top_k=top_k, mode=mode)
         path = f"{self._project}/memory/search"
+        answer = await self._wire.call("POST", path, idempotent=True, json=body)
+        return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
+
+    async def search_turns(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        top_k: int | None = None,
+        mode: str | None = None,
+    ) -> Sequence[FoundMemory]:
+        """Return what is found in what was said, the best first."""
+        body = {"query": query} | _query(
+            user_id=user_id, session_id=session_id, top_k=top_k, mode=mode
+        )
+        path = f"{self._project}/memory/turns/search"
         answer = await self._wire.call("POST", path, idempotent=True, json=body)
         return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
 

@@ -99,8 +99,10 @@ class Call:
 def own(call: Call, action: str) -> str | Refusal | None:
     """Return whose the records are that a caller may save and find: their own."""
     refused = call.entry(writes=action != "read")
-    if refused is None and call.caller.runs_in not in (None, call.project):
-        return Refusal(statuses=(400,))
+    caller = call.caller
+    is_unknown = caller.runs_in != call.project or caller.identity is None
+    if refused is None and caller.runs_in is not None and is_unknown:
+        return Refusal(statuses=(400,))  # whose execution it is is not known, or forgotten
     return refused or call.caller.identity
 
 

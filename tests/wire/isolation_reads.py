@@ -98,6 +98,25 @@ async def search(call: Call) -> None:
     return None
 
 
+async def search_turns(call: Call) -> None:
+    """Search for what the target says among turns, of one session or of all."""
+    step = call.step
+    user = call.meant("read", None)
+    secret = call.target.secret if call.target is not None else "nothing"
+    session = step.session if step.flag else None
+    body = {"query": secret, "user_id": step.user, "session_id": session, "top_k": MOST}
+    answer = await call.send(call.path, body=body)
+    if isinstance(user, Refusal):
+        return call.refused(answer, user)
+    assert answer.status_code == 200, answer.text
+    of_user = call.world.seen(call.project, user, None, kinds=(TURN,))
+    admitted = [one for one in of_user if session in (None, one.session)]
+    call.world.check_answer(answer, (one.secret for one in admitted))
+    if call.target in admitted:
+        assert answer.json()["memories"][0]["id"] == call.target.id
+    return None
+
+
 async def build_context(call: Call) -> None:
     """Build a context for what the target says, whoever's it is."""
     step = call.step

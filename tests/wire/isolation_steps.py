@@ -30,6 +30,7 @@ ROUTES: dict[Route, Asked] = {
     **{("GET", f"/{kind}"): reads.list_all for kind in MEMORY_KINDS},
     **{("POST", f"/retrieval/{kind}"): reads.search for kind in MEMORY_KINDS},
     ("POST", "/search"): reads.search,
+    ("POST", "/turns/search"): reads.search_turns,
     ("GET", "/taxonomic/domains"): reads.list_domains,
     ("GET", "/semantic/{memory_id}"): reads.read_one,
     ("GET", "/procedural/{memory_id}"): reads.read_one,

@@ -1,4 +1,4 @@
-"""Searching one kind of long-term memory."""
+"""Searching one kind of long-term memory, or what was said."""
 
 from collections.abc import Awaitable, Callable
 
@@ -11,6 +11,7 @@ from memory_server.api.schemas.search import (
     PredicateDocument,
     SearchAnswer,
     SearchBody,
+    TurnSearchBody,
     TypedSearchBody,
 )
 from memory_server.api.serving import Services
@@ -33,6 +34,26 @@ async def search(
 ) -> SearchAnswer:
     """Search the kind of memory that the body's `type` names."""
     return await _found(services, caller, body, MemoryType(body.type))
+
+
+@router.post("/turns/search")
+@reads
+async def search_turns(
+    body: TurnSearchBody, caller: CallerOfRoute, services: ServicesOfApp
+) -> SearchAnswer:
+    """Search what was said, turn by turn, whether anything was extracted of it or not."""
+    mode, narrowing = _narrowed(services, body, Source.STM)
+    scope = caller.scope(user_id=body.user_id, session_id=body.session_id)
+    request = SearchRequest(
+        scope=scope,
+        source=Source.STM,
+        query=body.query,
+        top_k=body.top_k,
+        mode=mode,
+        filter=narrowing,
+        threshold=body.similarity_threshold,
+    )
+    return await _answered(services, caller, request, asked=body.mode)
 
 
 def _of(kind: MemoryType) -> Callable[..., Awaitable[SearchAnswer]]:
@@ -66,22 +87,27 @@ async def _found(
         visibility=body.visibility,
         session_id=body.session_id if kind is MemoryType.EPISODIC else None,
     )
-    found = await services.retrieval.search(
-        SearchRequest(
-            scope=scope,
-            source=source,
-            query=body.query,
-            top_k=PROCEDURES if few else body.top_k,
-            mode=mode,
-            filter=body.conditions(narrowing),
-            as_of=body.as_of,
-            threshold=body.similarity_threshold,
-        )
+    request = SearchRequest(
+        scope=scope,
+        source=source,
+        query=body.query,
+        top_k=PROCEDURES if few else body.top_k,
+        mode=mode,
+        filter=body.conditions(narrowing),
+        as_of=body.as_of,
+        threshold=body.similarity_threshold,
     )
+    return await _answered(services, caller, request, asked=body.mode)
+
+
+async def _answered(
+    services: Services, caller: Caller, request: SearchRequest, *, asked: RetrievalMode
+) -> SearchAnswer:
+    found = await services.retrieval.search(request)
     warnings = [
-        *surprises.of_scope(scope, [source]),
-        *surprises.of_query(body.query, [mode]),
-        *surprises.of_legs(body.mode, mode),
+        *surprises.of_scope(request.scope, [request.source]),
+        *surprises.of_query(request.query, [request.mode]),
+        *surprises.of_legs(asked, request.mode),
         *surprises.of_degraded([found.degraded]),
     ]
     return SearchAnswer(
@@ -93,7 +119,7 @@ async def _found(
 
 
 def _narrowed(
-    services: Services, body: SearchBody, source: Source
+    services: Services, body: SearchBody | TurnSearchBody, source: Source
 ) -> tuple[RetrievalMode, Filter | None]:
     """Return the mode and the filter of a search.
 

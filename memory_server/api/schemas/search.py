@@ -25,6 +25,21 @@ from memory_server.ports.search import Selection
 SearchType = Literal["semantic", "episodic", "taxonomic", "procedural"]
 
 
+class TurnSearchBody(Body):
+    """A search in the turns themselves."""
+
+    takes_blank: ClassVar[frozenset[str]] = frozenset(("query",))
+
+    query: Query
+    user_id: Id | None = None
+    session_id: Id | None = None
+    """Turns of that session only; else of every session."""
+    top_k: Whole = Field(default=50, ge=1, le=MAX_TOP_K)
+    similarity_threshold: Number = Field(default=0.0, allow_inf_nan=False)
+    metadata_filter: JsonObject | None = None
+    mode: RetrievalMode = RetrievalMode.HYBRID
+
+
 class SearchBody(Body):
     """A search in one kind of long-term memory."""
 

@@ -9,6 +9,7 @@ SUB_PATHS = {
     "/retrieval/context": {"post"},
     "/retrieval/context-from-sources": {"post"},
     "/search": {"post"},
+    "/turns/search": {"post"},
     "/retrieval/semantic": {"post"},
     "/retrieval/episodic": {"post"},
     "/retrieval/taxonomic": {"post"},

@@ -193,3 +193,19 @@ async def test_a_search_for_nobody_in_particular_is_told_to_reach_everybody(
 
     assert answer["predicate"]["scope"] == {"project_id": "shop"}
     assert "every user of the project" in answer["warnings"][0]
+
+
+async def test_turns_are_found_in_every_session_of_the_user_or_in_one(
+    client: httpx.AsyncClient,
+) -> None:
+    for user, session in (("ana", "s1"), ("ana", "s2"), ("eve", "s3")):
+        turn = {"session_id": session, "user_id": user, "role": "user", "content": "a copper pump"}
+        await client.post(f"{FLAT}/turns", json=turn)
+
+    everywhere = await found(client, "turns/search", user_id="ana")
+    in_one = await found(client, "turns/search", user_id="ana", session_id="s2")
+
+    assert {chunk["metadata"]["session_id"] for chunk in everywhere} == {"s1", "s2"}
+    assert [chunk["metadata"]["session_id"] for chunk in in_one] == ["s2"]
+    assert {chunk["source"] for chunk in everywhere} == {"stm"}
+    assert {chunk["metadata"]["turn_seq"] for chunk in everywhere} == {1}
