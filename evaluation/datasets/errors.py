@@ -4,7 +4,7 @@ from memory_server.errors import InvalidRequest
 
 
 class InvalidDataset(InvalidRequest):
-    """The data cannot be read as what it was said to be; the message says where, what and the fix."""
+    """The data cannot be read as what it was said to be: where, what is wrong, and the fix."""
 
     code = "INVALID_DATASET"
 

@@ -1,4 +1,4 @@
-"""Objects of a JSON file one at a time: an array of them, or one a line. Files may be of gigabytes."""
+"""Objects of a JSON file one at a time, however large: an array of them, or one a line."""
 
 import codecs
 import gzip
