@@ -37,8 +37,10 @@ from memory_server.client.shapes import (
     Token,
 )
 from memory_server.client.transport import ServerTimeout, ServerUnreachable
+from memory_server.domain.tokens import TOKENIZER, count_tokens
 
 __all__ = [
+    "TOKENIZER",
     "AccountDocument",
     "Applied",
     "ArchiveCheck",
@@ -76,6 +78,7 @@ __all__ = [
     "Token",
     "TokenSource",
     "check",
+    "count_tokens",
     "is_head",
     "portions",
 ]
