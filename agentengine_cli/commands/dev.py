@@ -96,7 +96,7 @@ def up(
         applied = plane.up(loaded, request, report)
         found = _with_agent(plane, applied.status, report)
     tell_port(output, plane, found, pinned=port)
-    _show_running(ctx, found)
+    _show_running(ctx, found, applied.warnings)
 
 
 @app.command()
@@ -176,8 +176,9 @@ def restart(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """
     plane = plane_here(ctx)
     with working(ctx, "restarting") as report:
-        found = _with_agent(plane, plane.restart(report), report)
-    _show_running(ctx, found)
+        restarted = plane.restart(report)
+        found = _with_agent(plane, restarted.status, report)
+    _show_running(ctx, found, restarted.warnings)
 
 
 @app.command()
@@ -253,10 +254,12 @@ def _about_agent(found: Status) -> str:
     return str(agent.get("problem") or agent.get("name") or "")
 
 
-def _show_running(ctx: typer.Context, found: Status) -> None:
+def _show_running(ctx: typer.Context, found: Status, warnings: Sequence[str]) -> None:
     output = current(ctx).output
+    for warning in warnings:
+        output.warning(warning)
     if output.as_json:
-        output.document(stack_document(found))
+        output.document(stack_document(found) | {"warnings": list(warnings)})
     else:
         output.result(f"memory server: {found.url}")
         output.result(f"oe: {found.url}")

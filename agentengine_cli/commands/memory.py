@@ -264,9 +264,12 @@ def _show_applied(
     output: Output, applied: Applied, *, dry_run: bool, told: str | None = None
 ) -> None:
     status = applied.status
+    for warning in applied.warnings:
+        output.warning(warning)
     if output.as_json:
         document: dict[str, Any] = {"dry_run": dry_run, "changed": bool(applied.reasons)}
         document |= {"reasons": list(applied.reasons), "notes": list(applied.notes)}
+        document |= {"warnings": list(applied.warnings)}
         output.document(document | {"status": status_document(status)})
         return
     for note in applied.notes:

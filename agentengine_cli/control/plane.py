@@ -10,7 +10,6 @@ from pathlib import Path
 from agentengine_cli.control import addresses, environment, plan, readiness
 from agentengine_cli.control.agent import deliverable
 from agentengine_cli.control.clock import Clock, SystemClock
-from agentengine_cli.control.database import DatabaseCheck, check
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
@@ -22,6 +21,8 @@ from agentengine_cli.control.secrets import SecretStore
 from agentengine_cli.control.server import COMMAND, Outcome, Report, Server, describe
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory, StoredConfig
 from agentengine_cli.control.status import State, Status, observe
+from agentengine_cli.control.store_change import StoreChange
+from agentengine_cli.control.stores import StoreLook, look
 from agentengine_cli.errors import CliError
 from agentengine_cli.stack import Stack, dev_settings
 from memory_server import project_config
@@ -53,6 +54,8 @@ class Applied:
     reasons: Sequence[str]
     """Why the server was started; empty: it was left alone."""
     notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    """What is to be said of the store that is served from now on."""
 
 
 def _silent(_: str) -> None:
@@ -68,7 +71,7 @@ class ControlPlane:
     clock: Clock = field(default_factory=SystemClock)
     prober: Prober = probe
     leader: Leader = lead
-    database: DatabaseCheck = check
+    look: StoreLook = look
     shell: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
 
     @property
@@ -143,7 +146,7 @@ class ControlPlane:
         self.store(loaded)
         return self.apply(request, report)
 
-    def restart(self, report: Report = _silent) -> Status:
+    def restart(self, report: Report = _silent) -> Applied:
         """Start the delivered configuration again, trying twice; returns once it is ready."""
         with self.state.operation(self.clock):
             delivery = self.state.delivery()
@@ -154,7 +157,7 @@ class ControlPlane:
             sources = self._checked_sources(delivery)
             pinned = dev_settings(self.stack).memory_port
             self._check_port(pinned)
-            self.database(self._server.given(sources))
+            warnings = self._store_change(self.status(), sources).admit()
             self._stop(report)
             outcome = self._attempt(delivery, self._port(pinned), sources, report)
             if not outcome.is_alive:
@@ -165,7 +168,7 @@ class ControlPlane:
                 f"The memory server ends right after its start{ending(self._server, outcome)}",
                 hint=f"{LOG_HINT}; then change the configuration and run: agentengine dev up",
             )
-        return self._ready(outcome)
+        return Applied(status=self._ready(outcome), reasons=["asked for"], warnings=warnings)
 
     def stop(self, report: Report = _silent) -> bool:
         """End the server; returns whether there was one. The data stays."""
@@ -226,7 +229,8 @@ class ControlPlane:
         before, previous = self.status(), self.state.delivery()
         delivery = self._delivery(previous, request)
         sources = self._checked_sources(delivery)
-        changes = self._space_changes(delivery, before, request)
+        store = self._store_change(before, sources)
+        changes = self._space_changes(delivery, store, request)
         notes = self._check_version(request, before)
         port = request.port or dev_settings(self.stack).memory_port
         self._check_port(port)
@@ -237,7 +241,7 @@ class ControlPlane:
             status = self._awaited(before, request, report)
             led = self._lead(status, delivery, request, report)
             return Applied(status=self.status() if led else status, reasons=led, notes=notes)
-        self.database(self._server.given(sources))
+        warnings = store.admit()
         rollout = Rollout(
             server=self._server,
             before=before,
@@ -253,7 +257,7 @@ class ControlPlane:
         status = self._ready(outcome, request.wait_seconds) if request.wait else self.status()
         led = self._lead(status, delivery, request, report)
         status = self.status() if led else status
-        return Applied(status=status, reasons=(*reasons, *led), notes=notes)
+        return Applied(status=status, reasons=(*reasons, *led), notes=notes, warnings=warnings)
 
     def _lead(
         self, status: Status, delivery: Delivery, request: ApplyRequest, report: Report
@@ -333,30 +337,29 @@ class ControlPlane:
         self._server.agent(sources)  # an agent.yaml that is not valid stops nothing that runs
         return sources
 
+    def _store_change(self, before: Status, sources: KeySources) -> StoreChange:
+        return StoreChange(
+            look=self.look,
+            before=before,
+            given=self._server.given(sources),
+            project=self.stack.project,
+        )
+
     def _space_changes(
-        self, delivery: Delivery, before: Status, request: ApplyRequest
+        self, delivery: Delivery, store: StoreChange, request: ApplyRequest
     ) -> Sequence[str]:
         """Return what becomes of the vectors; raise if that was not asked for."""
         previous = self.state.delivery()
         if previous is None:
             return ()
-        vectors = self._vectors(previous, before)
+        space = plan.space_of(previous.document, local_models=previous.local_models)
         wanted = plan.space_of(delivery.document, local_models=delivery.local_models)
+        if wanted == space and not (request.reembed or store.before.body):
+            return ()  # not worth a look at what is stored
+        vectors = store.vectors(space)
         if not request.reembed:
             plan.check_embedding_space(vectors, wanted)
         return plan.space_changes(vectors, wanted)
-
-    def _vectors(self, previous: Delivery, before: Status) -> plan.Vectors:
-        space = plan.space_of(previous.document, local_models=previous.local_models)
-        if self.key_sources().find("MONGODB_URI") is None and not any(self.state.data.iterdir()):
-            return plan.Vectors(space=space, count=0)
-        if before.body or before.record is None or before.state.is_running:
-            return plan.vectors_told(before.body, space)
-        stopped = {
-            "search": {"vectors": before.record.vectors},
-            "reembedding": before.record.reembedding,
-        }
-        return plan.vectors_told(stopped, space)
 
     def _check_version(self, request: ApplyRequest, before: Status) -> Sequence[str]:
         if not request.upgrade:

@@ -81,6 +81,14 @@ class ManagedProcess:
         child = _children.get(self.pid)
         return child.poll() if child is not None else None
 
+    def environment(self) -> Mapping[str, str] | None:
+        """Return what it was started with, while it runs and the system lets us read it."""
+        if not self.is_running:
+            return None
+        with contextlib.suppress(psutil.Error):
+            return psutil.Process(self.pid).environ()
+        return None
+
     def wait(self, *, clock: Clock, timeout_seconds: float) -> bool:
         """Return whether the process ended within the time."""
         deadline = clock.monotonic() + timeout_seconds

@@ -96,6 +96,13 @@ def vectors(body: Mapping[str, Any]) -> int | None:
     return count if isinstance(count, int) else None
 
 
+def store(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return which store a readiness document is about, if it says so."""
+    told = body.get("store")
+    names = ("kind", "location", "database")
+    return {name: told.get(name) for name in names} if isinstance(told, dict) and told else None
+
+
 def reembedding(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a readiness document says of vectors of another model; empty: nothing."""
     told = body.get("reembedding")

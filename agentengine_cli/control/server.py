@@ -12,7 +12,7 @@ from agentengine_cli.control import addresses, agent, environment, log
 from agentengine_cli.control.clock import Clock
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.process import INSTANCE_VARIABLE, ManagedProcess, find_launched
-from agentengine_cli.control.readiness import Answer, Prober, Voice, reembedding, vectors
+from agentengine_cli.control.readiness import Answer, Prober, Voice, store
 from agentengine_cli.control.state import Delivery, ServerRecord, StateDirectory
 from agentengine_cli.errors import CliError
 from memory_server import project_config
@@ -77,6 +77,7 @@ class Server:
         self.end_strays()
         self.state.ensure_owner_token()
         log.rotate(self.state.log)
+        before = self.state.server()
         instance_id, log_offset = secrets.token_hex(8), log.size(self.state.log)
         process = ManagedProcess.launch(
             [*self.command, "--host", addresses.HOST, "--port", str(port)],
@@ -96,6 +97,7 @@ class Server:
             environment_digest=self.fingerprint(sources),
             has_agent=self.state.delivered_agent() is not None,
             log_offset=log_offset,
+            store=before.store if before else None,
         )
         try:
             self.state.record_server(record)
@@ -126,7 +128,8 @@ class Server:
                 report(saying)
             is_stuck = answer.status == "blocked" and now() - said_at >= blocked_seconds
             if answer.is_ready and record.ready_at is None:
-                record = replace(record, ready_at=self.clock.now().isoformat())
+                ready_at = self.clock.now().isoformat()
+                record = replace(record, ready_at=ready_at, store=store(answer.body))
                 self.state.record_server(record)
             if answer.is_ready or answer.is_hopeless or is_stuck or now() >= deadline:
                 return Outcome(record=record, is_alive=True, answer=answer)
@@ -140,14 +143,7 @@ class Server:
         if not process.is_running:
             return False
         # First written down, so that an interrupted stop does not look like a crash.
-        body = self.prober(record).body
-        stopping = replace(
-            record,
-            stopped_at=self.clock.now().isoformat(),
-            vectors=vectors(body),
-            reembedding=reembedding(body),
-        )
-        self.state.record_server(stopping)
+        self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
         self._end(process)
         return True
 
@@ -185,7 +181,7 @@ class Server:
 
     def given(self, sources: KeySources) -> dict[str, str]:
         """Return the part of its environment that is the same whatever is delivered."""
-        whose = {"ORG_ID": "local", "PROJECT_ID": "local"}
+        whose = {"ORG_ID": "local", "PROJECT_ID": "local", DATA_VARIABLE: str(self.state.data)}
         return environment.machine(sources.shell) | environment.provided(sources) | whose
 
     def _environment(self, delivery: Delivery, sources: KeySources) -> dict[str, str]:
@@ -195,7 +191,6 @@ class Server:
         return (
             self.given(sources)
             | {
-                DATA_VARIABLE: str(self.state.data),
                 "AGENTENGINE_MEMORY_CONFIG": str(self.state.delivered),
                 "AGENTENGINE_CONFIG_DIGEST": delivery.digest,
                 "AGENTENGINE_OWNER_TOKEN_FILE": str(self.state.owner_token),

@@ -81,10 +81,8 @@ class ServerRecord:
     exit_code: int | None = None
     """Negative: the signal. Known only when a command was watching."""
     crashed: bool = False
-    vectors: int | None = None
-    """How many vectors the store held when it was stopped, if that is known."""
-    reembedding: Mapping[str, Any] | None = None
-    """What it told of vectors of another model when it was stopped."""
+    store: Mapping[str, Any] | None = None
+    """Which one it served when it was first ready; until then, that of the one before it."""
     has_agent: bool = False
     """Whether it was told of an agent of the user's own."""
     log_offset: int = 0

@@ -39,8 +39,7 @@ async def migrate(database: MongoDatabase, steps: Mapping[int, Step] = STEPS) ->
             f"{database.location}: its schema is version {version}, this program knows {newest}; "
             "use the newer program"
         )
-    if not version:
-        await _check_empty(database)
+    await check_ours(database)
     await create_indexes(database)
     for number in range(max(version, 1) + 1, newest + 1):
         await steps[number](database)
@@ -62,8 +61,13 @@ async def create_indexes(
             await _index(database, database[name], models)
 
 
-async def _check_empty(database: MongoDatabase) -> None:
-    """Refuse what another program wrote: by the rule of names its database may be the one found."""
+async def check_ours(database: MongoDatabase) -> None:
+    """Refuse what another program wrote: by the rule of names its database may be the one found.
+
+    Raises `StorageUnusable`.
+    """
+    if await _version(database):
+        return
     with database.translated():
         there = set(await database.database.list_collection_names())
         for name in there.intersection(MEMORIES.values()):

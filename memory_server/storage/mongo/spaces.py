@@ -58,9 +58,7 @@ class MongoSpaces(Spaces):
         """Up to which document outdated vectors are removed, by revision and collection."""
 
     async def look(self, *, counted: bool = False) -> SpacesInUse:
-        with self._database.translated():
-            spaces = _spaces(await self._database[SPACES].find_one(_THE_ONE) or _NEW)
-            return replace(spaces, vectors=await self._counts()) if counted else spaces
+        return await look(self._database, counted=counted)
 
     async def declare(self, embedding: EmbeddingConfig, *, now: datetime) -> SpacesInUse:
         spaces = await self.look(counted=True)
@@ -198,7 +196,7 @@ class MongoSpaces(Spaces):
 
     async def _forget(self, names: Sequence[str], revision: int) -> None:
         """Forget spaces of which nothing is left; of what came late, something may be."""
-        left = await self._counts()
+        left = await _counts(self._database)
         gone = [name for name in names if not left.get(name)]
         unchanged = {**_THE_ONE, "revision": revision}
         await self._database[SPACES].update_one(unchanged, {"$pullAll": {"outdated": gone}})
@@ -236,21 +234,6 @@ class MongoSpaces(Spaces):
         found = self._database[TURNS].find({"$or": wanted}, _OF_A_TURN)
         return {(*_session_of(one), one["turn_seq"]): one["id"] async for one in found}
 
-    async def _counts(self) -> Mapping[str, int]:
-        """Count the vectors of every space: it takes as long as reading them all."""
-        counts: dict[str, int] = {}
-        pipeline: list[Document] = [
-            {"$match": {"has_embedding": True}},
-            {"$project": {"_id": 0, "held": {"$objectToArray": "$vectors"}}},
-            {"$unwind": "$held"},
-            {"$group": {"_id": "$held.k", "vectors": {"$sum": 1}}},
-        ]
-        for name in COLLECTIONS:
-            async for row in await self._database[name].aggregate(pipeline):
-                space = space_of_key(row["_id"])
-                counts[space] = counts.get(space, 0) + int(row["vectors"])
-        return counts
-
     async def _stored(self, session: Session) -> Mapping[str, Any]:
         return await self._database[SPACES].find_one(_THE_ONE, session=session) or _NEW
 
@@ -282,6 +265,29 @@ class MongoSpaces(Spaces):
         except DuplicateKeyError as error:  # another server was the first to note anything
             raise overtaken(error) from error
         return revision
+
+
+async def look(database: MongoDatabase, *, counted: bool = False) -> SpacesInUse:
+    """Return what is noted, and with `counted` how many vectors each space has."""
+    with database.translated():
+        spaces = _spaces(await database[SPACES].find_one(_THE_ONE) or _NEW)
+        return replace(spaces, vectors=await _counts(database)) if counted else spaces
+
+
+async def _counts(database: MongoDatabase) -> Mapping[str, int]:
+    """Count the vectors of every space: it takes as long as reading them all."""
+    counts: dict[str, int] = {}
+    pipeline: list[Document] = [
+        {"$match": {"has_embedding": True}},
+        {"$project": {"_id": 0, "held": {"$objectToArray": "$vectors"}}},
+        {"$unwind": "$held"},
+        {"$group": {"_id": "$held.k", "vectors": {"$sum": 1}}},
+    ]
+    for name in COLLECTIONS:
+        async for row in await database[name].aggregate(pipeline):
+            space = space_of_key(row["_id"])
+            counts[space] = counts.get(space, 0) + int(row["vectors"])
+    return counts
 
 
 def _without(key: str) -> Document:

@@ -29,7 +29,7 @@ class SqliteSpaces(Spaces):
         self._database = database
 
     async def look(self, *, counted: bool = False) -> SpacesInUse:
-        return await self._database.read(_look)  # counts are kept
+        return await self._database.read(look)  # counts are kept
 
     async def declare(self, embedding: EmbeddingConfig, *, now: datetime) -> SpacesInUse:
         return await self._database.write(lambda db: _declare(db, embedding, now))
@@ -66,7 +66,8 @@ class SqliteSpaces(Spaces):
         return await self._database.write(lambda db: _drop(db, limit))
 
 
-def _look(connection: sqlite3.Connection) -> SpacesInUse:
+def look(connection: sqlite3.Connection) -> SpacesInUse:
+    """Return what is noted and counted; by rows that are read by name."""
     row = connection.execute(SQL["look"]).fetchone()
     target = _model(row["target"])
     refused = 0
@@ -85,7 +86,7 @@ def _look(connection: sqlite3.Connection) -> SpacesInUse:
 def _declare(
     connection: sqlite3.Connection, embedding: EmbeddingConfig, now: datetime
 ) -> SpacesInUse:
-    spaces = _look(connection)
+    spaces = look(connection)
     if spaces.active is not None and not spaces.is_empty and spaces.active.space != embedding.space:
         return spaces
     target = None if spaces.is_empty else spaces.target
@@ -97,16 +98,16 @@ def _declare(
 def _begin(
     connection: sqlite3.Connection, target: EmbeddingConfig, job: Job, now: datetime
 ) -> SpacesInUse:
-    spaces = _look(connection)
+    spaces = look(connection)
     if spaces.target is not None and spaces.target.space == target.space:
         return spaces
     noted = _note(connection, replace(spaces, target=target), now)
     enqueue(connection, [job_of(job, noted.revision)])
-    return _look(connection)
+    return look(connection)
 
 
 def _cancel(connection: sqlite3.Connection, now: datetime) -> SpacesInUse:
-    spaces = _look(connection)
+    spaces = look(connection)
     if spaces.target is None:
         return spaces
     return _note(connection, replace(spaces, target=None, refused=0), now)
@@ -141,7 +142,7 @@ def _is_at(connection: sqlite3.Connection, where: Mapping[str, Any]) -> bool:
 
 
 def _switch(connection: sqlite3.Connection, settling: Job, now: datetime) -> Switch:
-    spaces = _look(connection)
+    spaces = look(connection)
     if spaces.target is None or settling.payload.get("revision") != spaces.revision:
         return Switch.CHANGED
     first = {"space": spaces.target.space, "after": 0, "limit": 1}
@@ -154,7 +155,7 @@ def _switch(connection: sqlite3.Connection, settling: Job, now: datetime) -> Swi
 
 
 def _drop(connection: sqlite3.Connection, limit: int) -> int:
-    spaces = _look(connection)
+    spaces = look(connection)
     kept = {
         "active": (spaces.active and spaces.active.space) or "",
         "target": (spaces.target and spaces.target.space) or "",

@@ -1,7 +1,7 @@
 """Control planes over the stand-in server, one directory each, all stopped at the end."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,30 @@ from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.readiness import Answer, Voice, probe
 from agentengine_cli.control.state import ServerRecord
+from agentengine_cli.control.stores import Holdings, StoreFound
 from agentengine_cli.stack import find
 from memory_server import project_config
 
 STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in_server.py")))
 CONFIG = "memory: {{log_level: {level}, embedding: {embedding}, extraction_llm: {llm}}}\n"
 LOCAL = "{provider: local}"
+
+
+def look(
+    environ: Mapping[str, str], *, counts: bool = False, claim: str | None = None
+) -> StoreFound:
+    """Find what the stand-in would tell of."""
+    vectors = len(list(Path(environ["AGENTENGINE_DATA_DIR"]).iterdir()))
+    held = Holdings(turns=3, memories=1, vectors=vectors, active=None, target=None)
+    if "MONGODB_URI" not in environ:
+        return StoreFound(kind="sqlite", location="memory.db", holdings=held)
+    return StoreFound(
+        kind="mongodb",
+        location="db.test",
+        database="mdb_memory_local",
+        made_in=claim,
+        holdings=held,
+    )
 
 
 class HastyClock(SystemClock):
@@ -53,7 +71,7 @@ class Bench:
         """Return a control plane as a new command would make it."""
         plane = ControlPlane(
             stack=find(self.directory),
-            **{"command": STAND_IN, "shell": {}, "database": lambda _: None, **options},
+            **{"command": STAND_IN, "shell": {}, "look": look, **options},
         )
         self.planes.append(plane)
         return plane

@@ -32,6 +32,7 @@ class Handler(BaseHTTPRequestHandler):
             "instance_id": "other" if stranger else os.environ["AGENTENGINE_INSTANCE_ID"],
             "pid": os.getpid(),
             "environment": dict(os.environ),
+            "store": store(),
             "search": {"vectors": len(list(Path(os.environ["AGENTENGINE_DATA_DIR"]).iterdir()))},
         }
         self.send_response(200 if status == "ready" else 503)
@@ -40,6 +41,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
+
+
+def store() -> dict[str, str]:
+    """Return the store that the environment names."""
+    if "MONGODB_URI" not in os.environ:
+        return {"kind": "sqlite", "location": "memory.db"}
+    return {"kind": "mongodb", "location": "db.test", "database": "mdb_memory_local"}
 
 
 def main() -> None:

