@@ -17,6 +17,7 @@ from memory_server.application import Application
 from memory_server.bootstrap import build, succeed
 from memory_server.services.deployment import Deployment
 from memory_server.services.opening import Opening
+from memory_server.services.stages import listening
 from memory_server.settings import ServerRole, Settings
 
 
@@ -41,16 +42,16 @@ def create_app(
         clock=application.clock,
         on_switch=on_switch,
     )
+    metrics = Metrics()
     app = FastAPI(
         title="Agent Engine memory server",
         summary="Memory for AI agents: record turns, remember, search, build contexts.",
         version=package_version(),
-        lifespan=lambda _: _living(application, deployment),
+        lifespan=lambda _: _living(application, deployment, metrics),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
-    metrics = Metrics()
     app.state.deployment = deployment
     app.state.metrics = metrics
     admission = Admission(
@@ -70,12 +71,13 @@ def create_app(
 
 @asynccontextmanager
 async def _living(
-    application: Application, deployment: Deployment[Application]
+    application: Application, deployment: Deployment[Application], metrics: Metrics
 ) -> AsyncIterator[None]:
     """Open the store and begin the work; end all in order."""
     opening = _opening(application, deployment)
     try:
-        await opening.begin()
+        with listening(metrics.observe_stage):
+            await opening.begin()
     except BaseException:  # what was opened has threads, which would keep the process
         await deployment.current.close()
         raise

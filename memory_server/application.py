@@ -14,6 +14,7 @@ from memory_server.ports.embedder import Embedder
 from memory_server.ports.store import Store
 from memory_server.services.administration import Administration
 from memory_server.services.archiving import Archiving
+from memory_server.services.blocks import BlockKeeping
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.executions import ExecutionKeeping
@@ -69,6 +70,7 @@ class Application:
     keeping: MemoryKeeping
     retrieval: Retrieval
     custom_types: CustomTypes
+    blocks: BlockKeeping
     context: ContextBuilding
     promotion: Promotion
     invocation: Invocation

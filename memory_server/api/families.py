@@ -7,6 +7,7 @@ from memory_server.api.routes import (
     admin,
     archives,
     auth,
+    blocks,
     configuration,
     context,
     custom_types,
@@ -48,6 +49,7 @@ MEMORY_ROUTERS = (
     taxonomic.router,
     procedural.router,
     custom_types.router,
+    blocks.router,
     queue.router,
 )
 OTHER_ROUTERS = (

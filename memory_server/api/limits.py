@@ -32,6 +32,7 @@ from memory_server.errors import (
     Overloaded,
     TooLarge,
 )
+from memory_server.services.stages import listening
 
 CALLER_LEFT = 499
 """The status under which requests are counted whose caller did not wait for an answer."""
@@ -77,7 +78,8 @@ class RequestFrame:
         answer = _Answer(send, scope["request_id"])
         began = time.perf_counter()
         try:
-            await self._serve(scope, headers, receive, answer)
+            with listening(self._metrics.observe_stage):
+                await self._serve(scope, headers, receive, answer)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             took = time.perf_counter() - began

@@ -33,6 +33,13 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._stages = Histogram(
+            "memory_server_stage_seconds",
+            "Time that stages of recording blocks and of searches took, by stage.",
+            ("stage",),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
         self._jobs = Gauge(
             "memory_server_jobs", "Background jobs, by state.", ("state",), registry=self._registry
         )
@@ -58,6 +65,10 @@ class Metrics:
         """Count one answered request."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
+
+    def observe_stage(self, stage: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        self._stages.labels(stage).observe(seconds)
 
     def set_jobs(self, counts: JobCounts) -> None:
         """Set how much background work there is."""

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memory_server.domain.partitions import Partitions
 from memory_server.services.administration import Administration
 from memory_server.services.archiving import Archiving
+from memory_server.services.blocks import BlockKeeping
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.deployment import Deployment
@@ -47,6 +48,8 @@ class Services(Protocol):
     def partitions(self) -> Partitions: ...
     @property
     def custom_types(self) -> CustomTypes: ...
+    @property
+    def blocks(self) -> BlockKeeping: ...
     @property
     def context(self) -> ContextBuilding: ...
     @property

@@ -26,6 +26,8 @@ from memory_server.providers.watched import (
 from memory_server.services.administration import Administration
 from memory_server.services.agent_run import RunLimits
 from memory_server.services.archiving import Archiving
+from memory_server.services.block_contexts import ContextMaking
+from memory_server.services.blocks import BlockKeeping
 from memory_server.services.context import ContextBuilding
 from memory_server.services.custom_types import CustomTypes
 from memory_server.services.embedding import LateEmbedding
@@ -94,6 +96,13 @@ class Joining:
             keeping=self._keeping,
             retrieval=self._retrieval,
             custom_types=self._custom_types(),
+            blocks=BlockKeeping(
+                store=self._store,
+                embedder=self._embedder,
+                clock=self._clock,
+                ids=self._ids,
+                on_queued=self._runner.wake,
+            ),
             context=self._context,
             promotion=self._promotion,
             invocation=self._invocation(),
@@ -171,9 +180,14 @@ class Joining:
                 store=self._store, embedder=self._embedder, clock=self._clock, ids=self._ids
             ),
         )
+        contexts = ContextMaking(store=self._store, extractor=self._extractor)
         return Runner(
             jobs=self._store.jobs,
-            handlers={JobKind.EXTRACT: extraction.work_off, JobKind.EMBED: self._late.work_off},
+            handlers={
+                JobKind.EXTRACT: extraction.work_off,
+                JobKind.EMBED: self._late.work_off,
+                JobKind.CONTEXT: contexts.work_off,
+            },
             clock=self._clock,
             worker=self._lasting.presence.me.id,
             retry=RetryPolicy(),

@@ -3,6 +3,7 @@
 from memory_server.client.archive import ArchiveClient, Imported
 from memory_server.client.archive_file import ArchiveCheck, Checked, check, is_head, portions
 from memory_server.client.bearer import TokenSource
+from memory_server.client.blocks import BlocksClient
 from memory_server.client.client import MemoryServerClient
 from memory_server.client.deployment import (
     Applied,
@@ -15,8 +16,10 @@ from memory_server.client.deployment import (
 from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
+    BlockDocument,
     Erased,
     Flushed,
+    FoundBlocks,
     FoundMemory,
     FoundRecord,
     InvokeAnswer,
@@ -31,6 +34,7 @@ from memory_server.client.shapes import (
     ProjectDocument,
     ProjectList,
     QueueStats,
+    RecordedBlocks,
     RecordedTurn,
     Session,
     StreamFrame,
@@ -45,12 +49,15 @@ __all__ = [
     "Applied",
     "ArchiveCheck",
     "ArchiveClient",
+    "BlockDocument",
+    "BlocksClient",
     "Checked",
     "ConfigDocument",
     "ConfigStored",
     "DeploymentClient",
     "Erased",
     "Flushed",
+    "FoundBlocks",
     "FoundMemory",
     "FoundRecord",
     "Imported",
@@ -68,6 +75,7 @@ __all__ = [
     "ProjectDocument",
     "ProjectList",
     "QueueStats",
+    "RecordedBlocks",
     "RecordedTurn",
     "RuntimeDocument",
     "SecretDocument",

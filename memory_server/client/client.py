@@ -12,6 +12,7 @@ import httpx
 
 from memory_server.client.archive import ArchiveClient
 from memory_server.client.bearer import BearerAuth, TokenSource
+from memory_server.client.blocks import BlocksClient
 from memory_server.client.deployment import ADMIN, DeploymentClient
 from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
@@ -88,6 +89,7 @@ class MemoryServerClient:
         )
         self.platform = Platform(self._wire, self._project)
         self.tools = ToolsClient(self._wire, self._project)
+        self.blocks = BlocksClient(self._wire, self._project)
         self.archive = ArchiveClient(self._wire, self._admin)
         self.deployment = DeploymentClient(self._wire, self._project)
 

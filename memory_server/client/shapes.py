@@ -111,6 +111,76 @@ class FoundRecord(TypedDict):
     """0 to 1, higher is better."""
 
 
+class SaidDocument(TypedDict):
+    """One message of an exchange."""
+
+    id: str
+    role: str
+    speaker: str
+    content: str
+    position: int
+    """In the exchange, from 1."""
+
+
+class BlockDocument(TypedDict):
+    """A block: an exchange of a conversation from one viewpoint."""
+
+    id: str
+    exchange_id: str
+    viewpoint: str
+    speaker: str
+    conversation_id: str
+    position: int
+    """The exchange's number in the conversation, from 1."""
+    message: str
+    messages: Sequence[SaidDocument]
+    summary: str
+    contexts: Sequence[str]
+    annotations: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    user_id: str | None
+    agent_id: str | None
+    extraction: NotRequired[str]
+    event_time: NotRequired[str | None]
+    created_at: NotRequired[str]
+    has_embedding: NotRequired[bool]
+    timestamp: NotRequired[str]
+    similarity_score: NotRequired[float | None]
+    """0 to 1, higher is better; of a block that a search found."""
+
+
+class ExchangeDocument(TypedDict):
+    """A stored exchange and its blocks."""
+
+    exchange_id: str
+    conversation_id: str
+    position: int
+    message_ids: Sequence[str]
+    blocks: Sequence[BlockDocument]
+
+
+class RecordedBlocks(TypedDict):
+    """The server's receipt for exchanges."""
+
+    exchanges: Sequence[ExchangeDocument]
+    count: int
+    duplicate: bool
+    extraction: str
+    timing: Mapping[str, float]
+    """Milliseconds by stage."""
+
+
+class FoundBlocks(TypedDict):
+    """What a search among blocks found, the best first."""
+
+    blocks: Sequence[BlockDocument]
+    count: int
+    warnings: Sequence[str]
+    degraded: str | None
+    timing: Mapping[str, float]
+    """Milliseconds by stage."""
+
+
 class Flushed(TypedDict):
     """What a flush promoted."""
 

@@ -17,6 +17,8 @@ class Source(StrEnum):
     PROCEDURAL = "procedural"
     CUSTOM = "custom"
     """Records of a type that the project declares; each type is a source of its own."""
+    BLOCK = "block"
+    """Exchanges of a conversation."""
 
 
 CONTEXT_SOURCES = tuple(source for source in Source if source is not Source.CUSTOM)

@@ -45,6 +45,7 @@ _HEADINGS: Mapping[Source, tuple[str, str]] = {
     Source.EPISODIC: ("Episodes", "episodes"),
     Source.TAXONOMIC: ("Terms", "terms"),
     Source.PROCEDURAL: ("Procedures", "procedures"),
+    Source.BLOCK: ("Exchanges", "exchanges"),
     Source.STM: ("Recent conversation", "conversation"),
 }
 

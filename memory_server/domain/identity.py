@@ -12,6 +12,7 @@ from typing import Any
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.memory import (
+    Block,
     Body,
     Claim,
     Episode,
@@ -53,7 +54,7 @@ def of_saved(body: Body, metadata: Mapping[str, Any], *, by_label: bool) -> str 
     metadata included, is the same.
     """
     match body:
-        case Procedure() | Record():
+        case Procedure() | Record() | Block():
             return None
         case Term():
             return _of_term(body)

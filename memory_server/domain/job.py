@@ -14,6 +14,8 @@ class JobKind(StrEnum):
     """Extract one memory type from one snapshot, and reconcile."""
     EMBED = "embed"
     """Give vectors to memories or turns that could not be embedded when written."""
+    CONTEXT = "context"
+    """Make the summary and contexts of an exchange's blocks."""
     REEMBED = "reembed"
     """Give everything that has a vector one of another model."""
 
@@ -79,7 +81,7 @@ def job_owner(user_id: str | None) -> str:
 
 def is_alone(job: Job) -> bool:
     """Whether a job waits for no other and holds up none."""
-    return job.user_id is None or job.kind is JobKind.EMBED
+    return job.user_id is None or job.kind in (JobKind.EMBED, JobKind.CONTEXT)
 
 
 def job_queue(job: Job) -> str:

@@ -47,6 +47,8 @@ MAX_TOP_K = 1000
 MAX_SOURCE_TOP_K = 200
 MAX_CUSTOM_TOP_K = 100
 MAX_LISTED = 1000
+MAX_MESSAGES = 200
+"""Of one conversation that are recorded as blocks at once."""
 MAX_SECRETS = 100
 MAX_ADDRESSES = 200
 """Of one access list."""
@@ -204,6 +206,12 @@ NUMBERS = (
     Limit(of="`top_k` of one source", value=MAX_SOURCE_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`top_k` of a custom type", value=MAX_CUSTOM_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`limit` of a listing", value=MAX_LISTED, unit="entries", answer=_REFUSED),
+    Limit(
+        of="messages that are recorded as blocks at once",
+        value=MAX_MESSAGES,
+        unit="",
+        answer=_REFUSED,
+    ),
     Limit(of="comparisons in a filter", value=MAX_FILTER_COMPARISONS, unit="", answer=_NO_FILTER),
     Limit(of="values of one `$in` or `$nin`", value=MAX_FILTER_VALUES, unit="", answer=_NO_FILTER),
     Limit(

@@ -1,4 +1,4 @@
-"""What is remembered for long: four built-in types and those a project declares, one life cycle.
+"""What is remembered for long: four built-in types, those a project declares, and exchange blocks.
 
 A memory keeps its id for life. Each change of its content makes a new `version` under the
 same id; the former version is kept under an id of its own with `superseded_by` and `valid_to`
@@ -24,9 +24,17 @@ class MemoryType(StrEnum):
     PROCEDURAL = "procedural"
     CUSTOM = "custom"
     """A type that the project declares; its records say which."""
+    BLOCK = "block"
+    """Exchanges of a conversation, as they were said."""
 
 
-BUILT_IN = tuple(kind for kind in MemoryType if kind is not MemoryType.CUSTOM)
+BUILT_IN = (
+    MemoryType.SEMANTIC,
+    MemoryType.EPISODIC,
+    MemoryType.TAXONOMIC,
+    MemoryType.PROCEDURAL,
+)
+"""What is learned from conversations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,14 +192,70 @@ class Record:
         return self.content
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One exchange of a conversation, from the viewpoint of one who took part in it."""
+
+    type: ClassVar[MemoryType] = MemoryType.BLOCK
+    exchange_id: str
+    """What the blocks of one exchange have in common."""
+    viewpoint: str
+    """A `domain.block.Viewpoint`."""
+    speaker: str
+    """The name of whom the block is bound to."""
+    conversation_id: str
+    position: int
+    """The exchange's number among its user's of the conversation, from 1."""
+    messages: Sequence[Mapping[str, Any]]
+    """What was said, in order: `id`, `role`, `speaker`, `content`, and `position` from 1."""
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    """`time` in words, if it is known, `conversation_id`, and the caller's own."""
+    context_required: bool = False
+    """Whether summary and contexts are wanted."""
+    extractor: str | None = None
+    """Name and version of what made summary and contexts; None: nobody did, or not yet."""
+    summary: str = ""
+    contexts: Sequence[str] = ()
+    """Facts in what the speaker said."""
+
+    @property
+    def key(self) -> str:
+        """The name it is fetched by: its conversation's."""
+        return self.conversation_id
+
+    @property
+    def message(self) -> str:
+        """What was said, each time with who said it."""
+        return "\n".join(f"{said['speaker']}: {said['content']}" for said in self.messages)
+
+    @property
+    def chunk_text(self) -> str:
+        """What a reader is shown."""
+        return self.message
+
+    @property
+    def index_text(self) -> str:
+        """What search matches."""
+        said = " ".join(filter(None, (self.annotations.get("time"), self.message)))
+        return "\n".join(part for part in (said, self.summary, *self.contexts) if part)
+
+
 ExtractedBody = Fact | Episode | Term | Procedure
 """What can be learned from conversations."""
 
-Body = ExtractedBody | Record
+Body = ExtractedBody | Record | Block
 
 BODY_TYPES: Mapping[MemoryType, type[Body]] = {
-    body.type: body for body in (Fact, Episode, Term, Procedure, Record)
+    body.type: body for body in (Fact, Episode, Term, Procedure, Record, Block)
 }
+
+
+def embedded_text(body: Body) -> str:
+    """Return what of a memory is embedded: what search matches, of a block what was said alone.
+
+    What is read out of a block later leaves its vectors as they are.
+    """
+    return body.message if isinstance(body, Block) else body.index_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

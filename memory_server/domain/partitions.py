@@ -36,11 +36,14 @@ class Partitions:
 
     @classmethod
     def of(cls, memory: MemoryConfig) -> Self:
-        """Return what a configuration declares."""
+        """Return what a configuration declares; blocks take every key on both legs."""
         sources = {_CONFIGURED.get(source, source.value): source for source in CONTEXT_SOURCES}
+        declared: dict[Source, Legs] = {
+            sources[name]: _LEGS[legs] for name, legs in memory.partition_index.items()
+        }
         return cls(
             keys={key.name: key.type for key in memory.partition_keys},
-            index={sources[name]: _LEGS[legs] for name, legs in memory.partition_index.items()},
+            index=declared | {Source.BLOCK: BOTH},
         )
 
     def filter(

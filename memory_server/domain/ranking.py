@@ -127,12 +127,12 @@ def drop_near_duplicates(chunks: Sequence[Chunk]) -> list[Chunk]:
     A repeat says the same words, numbers and signs in the same order, whatever its articles and
     punctuation: a single other word may say the opposite. Letter case tells texts apart, but at
     the beginning. Procedures of two names, and what happened at two times, are no repeats.
-    Turns are a record of what was said, and all stay.
+    Turns and exchanges are a record of what was said, and all stay.
     """
     kept: dict[tuple[str, ...], list[Chunk]] = {}
     dropped = set()
     for chunk in sorted(chunks, key=_rank):
-        if chunk.source is Source.STM:
+        if chunk.source in (Source.STM, Source.BLOCK):
             continue
         alike = kept.setdefault(_said(chunk.content), [])
         if any(_may_repeat(chunk, other) for other in alike):

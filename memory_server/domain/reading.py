@@ -6,6 +6,7 @@ from typing import Any
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.memory import (
+    Block,
     Episode,
     EventTime,
     Fact,
@@ -22,6 +23,17 @@ _SHOWN: Mapping[type, tuple[str, ...]] = {
     Term: ("domain", "term", "definition", "related_terms"),
     Procedure: ("procedure", "description", "tags", "trigger_conditions", "steps"),
     Record: ("custom_type", "tags"),
+    Block: (
+        "exchange_id",
+        "viewpoint",
+        "speaker",
+        "conversation_id",
+        "position",
+        "messages",
+        "summary",
+        "contexts",
+        "annotations",
+    ),
 }
 _TURN_FIELDS = ("tool_calls", "tool_call_id", "tool_name", "model_name", "agent_id")
 
@@ -37,7 +49,7 @@ def chunk_of_memory(memory: Memory, score: float | None) -> Chunk:
     }
     if isinstance(memory.body, Episode):
         metadata["session_id"] = memory.session_id
-    if isinstance(memory.body, Record):
+    if isinstance(memory.body, Record | Block):
         metadata["agent_id"] = memory.agent_id
     if memory.event_time is not None:
         metadata["event_time"] = event_time_document(memory.event_time)

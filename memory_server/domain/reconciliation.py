@@ -21,6 +21,7 @@ from enum import StrEnum
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.memory import (
+    Block,
     Body,
     Claim,
     Episode,
@@ -216,6 +217,8 @@ def _statement(body: Body) -> tuple[str, ...]:
             return (normalised(body.procedure), normalised(body.content))
         case Record():
             return (body.custom_type, normalised(body.content))
+        case Block():
+            return (body.exchange_id, body.viewpoint)
 
 
 def _same_slot(candidate: Candidate, known: Memory) -> bool:

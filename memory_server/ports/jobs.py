@@ -30,8 +30,8 @@ class Jobs(Protocol):
 
         Fair: the user whose last claimed job lies furthest back comes first. Orderly: of one
         (project, user), one kind and one payload `type`, only the oldest unfinished job is
-        handed out, and none while another of them runs. EMBED jobs, and jobs with no user, are
-        each on their own: they wait for none and hold up none.
+        handed out, and none while another of them runs. EMBED and CONTEXT jobs, and jobs with no
+        user, are each on their own: they wait for none and hold up none.
 
         A job whose lease has expired `max_attempts` times in a row is not handed out again: it
         is settled as failed with the code `WORKER_DIED`. Attempts that a worker put back do not

@@ -52,9 +52,9 @@ class Replace:
     The stored revision must be `memory.revision - 1`, else `VersionConflict`. With
     `former_id` the stored state is kept beside it under that id: not latest, `superseded_by`
     the memory's id, `valid_to` the new state's `valid_from`. Without it, only counters,
-    evidence or flags change. The stored vector stays unless `vector` is given or
-    `drop_vector` is set. A new visibility, and whether it is deleted, hold for every version of
-    the memory.
+    evidence, flags, or what was read out of an exchange change. The stored vector stays unless
+    `vector` is given or `drop_vector` is set. A new visibility, and whether it is deleted, hold
+    for every version of the memory.
     """
 
     memory: Memory
@@ -114,12 +114,14 @@ class Memories(Protocol):
         *,
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
+        queueing: Sequence[Job] = (),
     ) -> None:
         """Carry out all operations or none, in one durable transaction.
 
         `settling` is a claimed job that these operations finish: it becomes done, with its
         `result`, in the same transaction; if its lease was lost, `LeaseLost` is raised and
-        nothing is written. `space` names the space of the vectors and is needed with them.
+        nothing is written. `queueing` are jobs that are queued with them, as `Jobs.enqueue` does.
+        `space` names the space of the vectors and is needed with them.
         Reads and searches that begin afterwards see the outcome.
         """
         ...

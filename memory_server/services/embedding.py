@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from memory_server.domain.embedding import Purpose
 from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.memory import embedded_text
 from memory_server.domain.scope import Scope
 from memory_server.errors import JobNotFound, MemoryNotFound
 from memory_server.ports.clock import Clock, Ids
@@ -93,7 +94,9 @@ class LateEmbedding:
         if memory.has_embedding:
             await self._settle(job, "had a vector already")
             return
-        embedded = await self._embedder.embed([memory.body.index_text], purpose=Purpose.DOCUMENT)
+        embedded = await self._embedder.embed(
+            [embedded_text(memory.body)], purpose=Purpose.DOCUMENT
+        )
         vector = embedded.vectors[0]
         if vector is None:
             await self._settle(job, f"cannot be embedded: {embedded.reasons[0]}")

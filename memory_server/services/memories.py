@@ -8,7 +8,7 @@ from typing import Any, cast
 from memory_server.domain.embedding import Vector
 from memory_server.domain.identity import after_change, of_saved
 from memory_server.domain.limits import MAX_TEXT_BYTES
-from memory_server.domain.memory import Body, Memory, MemoryType
+from memory_server.domain.memory import Body, Memory, MemoryType, embedded_text
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import (
     DuplicateMemory,
@@ -279,7 +279,7 @@ class MemoryKeeping:
 
     async def _vector(self, body: Body) -> Vector | None:
         return await vector_in_time(
-            self._embedder, body.index_text, of=f"a {body.type.value} memory"
+            self._embedder, embedded_text(body), of=f"a {body.type.value} memory"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from memory_server.domain.embedding import Purpose
 from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.memory import embedded_text
 from memory_server.domain.scope import Scope
 from memory_server.domain.spaces import SpacesInUse, job_of
 from memory_server.domain.words import embedding_text
@@ -207,7 +208,7 @@ class Reembedding:
                 Scope(project_id=project_id), [one.id for one in mine if not one.is_turn]
             )
             for memory in memories:
-                texts[project_id, memory.id] = memory.body.index_text, memory.revision
+                texts[project_id, memory.id] = embedded_text(memory.body), memory.revision
         return texts
 
     async def _catch_up(self, active: EmbeddingConfig) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memory_server.domain.block import BOTH, each_once
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
@@ -25,6 +26,7 @@ from memory_server.ports.embedder import Embedder
 from memory_server.ports.search import Hit, Selection
 from memory_server.ports.store import Store
 from memory_server.services.glossary import Glossary
+from memory_server.services.stages import stage
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ class SearchRequest:
             custom_type=self.custom_type,
             filter=self.filter,
             as_of=self.as_of,
-            limit=max(self.top_k, DEPTH),
+            limit=max(self.top_k, DEPTH) * (len(BOTH) if self.source is Source.BLOCK else 1),
         )
 
 
@@ -91,7 +93,8 @@ class Question:
     async def _embed(self) -> Vector | None:
         if not self.text.strip():
             return None
-        embedded = await self.embedder.embed([self.text], purpose=Purpose.QUERY)
+        with stage("query_embedding"):
+            embedded = await self.embedder.embed([self.text], purpose=Purpose.QUERY)
         return embedded.vectors[0]
 
 
@@ -125,7 +128,10 @@ class Retrieval:
             covered=await self._coverage(request, words, terms),
             space=self._embedder.space,
         )
-        chunks = await self._load(request, ranked)
+        if request.source is Source.BLOCK:
+            ranked = each_once(ranked, (find.id for find in ranked))
+        with stage("load"):
+            chunks = await self._load(request, ranked)
         return Found(
             chunks=chunks,
             effective_mode=meaning.effective_mode,
@@ -138,10 +144,11 @@ class Retrieval:
         if not terms:
             return _Words({})
         selection = request.selection
-        hits, expansions = await asyncio.gather(
-            self._store.search.text(selection, terms),
-            self._glossary.expansions(selection, request.query, terms),
-        )
+        with stage("text_search"):
+            hits, expansions = await asyncio.gather(
+                self._store.search.text(selection, terms),
+                self._glossary.expansions(selection, request.query, terms),
+            )
         scores = _scores(hits)
         for hit in await self._by_other_names(selection, expansions):
             scores[hit.id] = scores.get(hit.id, 0.0) + WEIGHT * hit.score
@@ -167,9 +174,9 @@ class Retrieval:
             return _Meaning(None, RetrievalMode.TEXT, degraded=str(error))
         if vector is None:
             return _Meaning([], mode)
-        return _Meaning(
-            await self._store.search.vector(selection, vector, self._embedder.space), mode
-        )
+        with stage("vector_search"):
+            hits = await self._store.search.vector(selection, vector, self._embedder.space)
+        return _Meaning(hits, mode)
 
     async def _coverage(
         self, request: SearchRequest, words: "_Words", terms: Sequence[str]

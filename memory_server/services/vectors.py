@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.errors import ProviderError
@@ -20,13 +21,21 @@ async def vector_in_time(embedder: Embedder, text: str, *, of: str) -> Vector | 
     Words find what is stored without a vector, and background work gives it one. `of` says in
     the log what that is.
     """
+    (vector,) = await vectors_in_time(embedder, [text], of=of)
+    return vector
+
+
+async def vectors_in_time(
+    embedder: Embedder, texts: Sequence[str], *, of: str
+) -> Sequence[Vector | None]:
+    """Return the vectors of texts that are stored together, as `vector_in_time` does."""
     try:
         async with asyncio.timeout(WAIT_SECONDS):
-            embedded = await embedder.embed([text], purpose=Purpose.DOCUMENT)
+            embedded = await embedder.embed(texts, purpose=Purpose.DOCUMENT)
     except ProviderError as error:
         logger.warning("%s is stored without a vector: %s", of, error.code)
-        return None
+        return [None] * len(texts)
     except TimeoutError:
         logger.warning("%s is stored without a vector yet: the model is busy", of)
-        return None
-    return embedded.vectors[0]
+        return [None] * len(texts)
+    return embedded.vectors

@@ -8,6 +8,7 @@ from memory_server.api.schemas.common import Answer, Body, Id
 from memory_server.api.schemas.memories import lineage
 from memory_server.domain.job import Job, JobCounts
 from memory_server.domain.memory import (
+    Block,
     Episode,
     Evidence,
     Fact,
@@ -202,6 +203,12 @@ def _named(memory: Memory) -> dict[str, Any]:
             return {"procedure": procedure}
         case Record(tags=tags):
             return {"tags": dict(tags)}
+        case Block(viewpoint=viewpoint, conversation_id=conversation_id, position=position):
+            return {
+                "viewpoint": viewpoint,
+                "conversation_id": conversation_id,
+                "position": position,
+            }
 
 
 def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:

@@ -20,6 +20,8 @@ SQL = load("memory_server.search.local", "documents.sql")
 
 REACH = 2
 """How many turns before and after count as a turn's neighbours."""
+REACH_OF_BLOCKS = 1
+"""How many exchanges before and after count as an exchange's."""
 
 
 class State(IntEnum):
@@ -49,7 +51,7 @@ class Document:
     visibility: Visibility = Visibility.PRIVATE
     state: State = State.LIVE
     position: int | None = None
-    """The number of a turn in its session."""
+    """The number of a turn in its session, or of an exchange in its conversation."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
 
@@ -76,6 +78,7 @@ def put(connection: sqlite3.Connection, document: Document) -> None:
     connection.execute(SQL["update"], values)
     if (known["scope"], known["body"]) != (values["scope"], values["body"]):
         connection.execute(SQL["update_words"], values)
+        _tell_neighbours(connection, document)
     if (known["state"], known["user_id"]) != (document.state, document.user_id):
         vectors.move(connection, place_of(values))
 
@@ -161,21 +164,35 @@ def link_neighbours(
     first: int,
     last: int,
     *,
+    source: Source = Source.STM,
     settled: int | None = None,
 ) -> None:
     """Index for each turn from `first` to `last` what was said around it, by the same user.
+
+    Or for each block of an exchange, what was said in the exchanges around it.
 
     Of what was said after a turn, that counts which is `settled` (by default up to `last`), and
     all of it once the session has gone on for `REACH` turns: so the order in which turns and
     their neighbours come to the index makes no difference in the end.
     """
-    where = {"project_id": project_id, "session_id": session_id, "first": first, "last": last}
+    where = {
+        "project_id": project_id,
+        "session_id": session_id,
+        "source": source.value,
+        "first": first,
+        "last": last,
+    }
     until = last if settled is None else settled
     for turn in connection.execute(SQL["turns_at"], where).fetchall():
         values = {"rowid": turn["rowid"], "neighbours": _around(connection, dict(turn), until)}
         (indexed,) = connection.execute(SQL["neighbours"], values).fetchone()
         if indexed != values["neighbours"]:
             connection.execute(SQL["update_neighbours"], values)
+
+
+def reach_of(source: str) -> int:
+    """Return how far the neighbours of what has a position reach."""
+    return REACH_OF_BLOCKS if source == Source.BLOCK else REACH
 
 
 def scope_token(project_id: str, source: str, *, past: bool, field: str, value: str | None) -> str:
@@ -195,10 +212,11 @@ NOWHERE = "0"
 
 
 def _around(connection: sqlite3.Connection, turn: Mapping[str, Any], settled: int = 0) -> str:
-    """Return the words of the turns around one; of a memory, nothing."""
+    """Return the words of the turns or exchanges around one; of other memories, nothing."""
     if turn["position"] is None:
         return ""
-    rows = connection.execute(SQL["around"], {**turn, "reach": REACH, "settled": settled})
+    reach = reach_of(turn["source"])
+    rows = connection.execute(SQL["around"], {**turn, "reach": reach, "settled": settled})
     return "\n".join(row["body"] for row in rows)
 
 
@@ -208,9 +226,25 @@ def _complete_window(connection: sqlite3.Connection, document: Document) -> None
     Those between wait for the next turn or for their snapshot: each turn is indexed twice, not
     once for every neighbour.
     """
-    if document.position is not None and document.session_id is not None:
+    if document.source is Source.BLOCK:
+        _tell_neighbours(connection, document)
+    elif document.position is not None and document.session_id is not None:
         position = document.position - REACH
         link_neighbours(connection, document.project_id, document.session_id, position, position)
+
+
+def _tell_neighbours(connection: sqlite3.Connection, document: Document) -> None:
+    """Index what surrounds an exchange anew: its blocks come in any order, and learn of more."""
+    if document.source is Source.BLOCK and document.position and document.session_id:
+        first, last = document.position - REACH_OF_BLOCKS, document.position + REACH_OF_BLOCKS
+        link_neighbours(
+            connection,
+            document.project_id,
+            document.session_id,
+            first,
+            last,
+            source=document.source,
+        )
 
 
 def _find(
@@ -247,6 +281,7 @@ def _values(document: Document) -> dict[str, Any]:
         "valid_from": maybe_micros(document.valid_from),
         "valid_to": maybe_micros(document.valid_to),
         "fields": json.dumps(document.fields, ensure_ascii=False, allow_nan=False),
+        "viewpoint": document.fields.get("viewpoint"),
         "scope": " ".join(_tokens(document)),
         "body": words.index_text(document.text),
     }

@@ -48,16 +48,17 @@ UPDATE words SET neighbours = :neighbours WHERE rowid = :rowid;
 
 -- name: around
 -- The words of the turns around a position of a session, of the same user. Those after it once the
--- session has gone on beyond them, or when they are settled.
+-- session has gone on beyond them, or when they are settled. Of exchanges, from one viewpoint.
 SELECT d.position, w.body
 FROM documents AS d JOIN words AS w ON w.rowid = d.rowid
-WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = 'stm'
-    AND d.user_id IS :user_id
+WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = :source
+    AND d.user_id IS :user_id AND json_extract(d.fields, '$.viewpoint') IS :viewpoint
     AND d.position BETWEEN :position - :reach AND :position + :reach
     AND d.position <> :position
-    AND (d.position < :position OR d.position <= :settled OR :position + :reach <= (
-        SELECT max(l.position) FROM documents AS l
-        WHERE l.project_id = :project_id AND l.session_id = :session_id
+    AND (d.position < :position OR d.position <= :settled OR EXISTS (
+        SELECT 1 FROM documents AS l
+        WHERE l.project_id = :project_id AND l.session_id = :session_id AND l.source = :source
+            AND l.position >= :position + :reach
     ))
 ORDER BY d.position;
 
@@ -66,9 +67,12 @@ ORDER BY d.position;
 SELECT neighbours FROM words WHERE rowid = :rowid;
 
 -- name: turns_at
--- The turns of a session between two positions.
-SELECT rowid, project_id, session_id, user_id, position FROM documents
-WHERE project_id = :project_id AND session_id = :session_id AND source = 'stm'
+-- The turns of a session, or the blocks of a conversation, between two positions.
+SELECT
+    rowid, project_id, source, session_id, user_id, position,
+    json_extract(fields, '$.viewpoint') AS viewpoint
+FROM documents
+WHERE project_id = :project_id AND session_id = :session_id AND source = :source
     AND position BETWEEN :first AND :last;
 
 -- name: search_words

@@ -6,9 +6,12 @@ from typing import Any
 from memory_server.domain import words
 from memory_server.domain.chunk import Source
 from memory_server.domain.custom_type import tag_tree
-from memory_server.domain.memory import Body, Episode, Memory, Procedure, Record
+from memory_server.domain.memory import Block, Body, Episode, Memory, Procedure, Record
 from memory_server.domain.turn import NewTurn
 from memory_server.search.local.documents import Document, State
+
+OF_BLOCKS = ("viewpoint", "speaker", "exchange_id")
+"""What of a block searches may name, beside its conversation, which is its session."""
 
 
 def turn_entry(turn: NewTurn, turn_seq: int) -> Document:
@@ -42,6 +45,7 @@ def memory_entry(memory: Memory, *, hidden: bool = False) -> Document:
         state=state_of(memory, hidden=hidden),
         valid_from=memory.valid_from,
         valid_to=memory.valid_to,
+        position=memory.body.position if isinstance(memory.body, Block) else None,
     )
 
 
@@ -63,6 +67,8 @@ def memory_fields(memory: Memory) -> Mapping[str, Any]:
         "domain": getattr(memory.body, "domain", None),
         "tags": _tags(memory.body),
     }
+    if isinstance(memory.body, Block):
+        named |= {name: getattr(memory.body, name) for name in OF_BLOCKS}
     return {"metadata": memory.metadata, **_present(named)}
 
 

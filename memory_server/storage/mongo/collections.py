@@ -28,4 +28,5 @@ MEMORIES: dict[MemoryType, str] = {
     MemoryType.TAXONOMIC: "memory_taxonomic",
     MemoryType.PROCEDURAL: "memory_procedural",
     MemoryType.CUSTOM: "memory_custom",
+    MemoryType.BLOCK: "memory_blocks",
 }

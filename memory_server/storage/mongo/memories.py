@@ -15,11 +15,12 @@ from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
 from memory_server.ports.memories import Erase, Memories, MemoryOperation, MemoryQuery
+from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import filter_query
-from memory_server.storage.mongo.job_changes import done, settle
+from memory_server.storage.mongo.job_changes import done, enqueue, settle
 from memory_server.storage.mongo.locks import Locks
 from memory_server.storage.mongo.memory_changes import Changes
 from memory_server.storage.mongo.memory_documents import UNREAD, in_all_collections, memory_of
@@ -40,8 +41,9 @@ _LIVE_THEN_NEWEST = {"is_live": DESCENDING, "updated_at": DESCENDING, "id": DESC
 class MongoMemories(Memories):
     """One collection for each type; a memory and its former versions are in the same."""
 
-    def __init__(self, database: MongoDatabase, clock: Clock) -> None:
+    def __init__(self, database: MongoDatabase, clock: Clock, arrivals: Arrivals) -> None:
         self._database = database
+        self._arrivals = arrivals
         self._clock = clock
         self._locks = Locks(database)
 
@@ -103,6 +105,7 @@ class MongoMemories(Memories):
         *,
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
+        queueing: Sequence[Job] = (),
     ) -> None:
         changes = Changes(project_id, operations, space)
 
@@ -111,7 +114,9 @@ class MongoMemories(Memories):
         async def apply(session: Session) -> Mapping[str, list[str]]:
             if settling is not None and settled is not None:
                 await settle(self._database, session, settling, settled)
-            return await changes.apply(self._database, session)
+            changed = await changes.apply(self._database, session)
+            await enqueue(self._database, session, queueing, self._arrivals)
+            return changed
 
         async with self._locks.hold(_owners(project_id, operations)):
             changed = await self._database.transact(apply)

@@ -64,7 +64,7 @@ class MongoStore(Store):
         self._snapshots = MongoSnapshots(database, arrivals)
         self._jobs = MongoJobs(database, arrivals)
         self._archive = MongoArchive(database, arrivals, clock)
-        self._memories = MongoMemories(database, clock)
+        self._memories = MongoMemories(database, clock, arrivals)
         self._spaces = MongoSpaces(database, arrivals)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)

@@ -14,7 +14,7 @@ from memory_server.ports.clock import Clock
 from memory_server.ports.memories import Memories, MemoryOperation, MemoryQuery
 from memory_server.search.local.predicates import Predicate
 from memory_server.storage.sqlite.database import Database
-from memory_server.storage.sqlite.jobs import settle
+from memory_server.storage.sqlite.jobs import enqueue, settle
 from memory_server.storage.sqlite.memory_changes import SQL, Changes
 from memory_server.storage.sqlite.memory_rows import memory_of
 
@@ -83,6 +83,7 @@ class SqliteMemories(Memories):
         *,
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
+        queueing: Sequence[Job] = (),
     ) -> None:
         changes = Changes(project_id, operations, space)
         now = to_micros(self._clock.now())
@@ -92,6 +93,7 @@ class SqliteMemories(Memories):
                 values = {"result": encode(settling.result), "now": now}
                 settle(connection, "complete", settling, values)
             changes.apply(connection)
+            enqueue(connection, queueing)
 
         await self._database.write(apply)
 

@@ -1,0 +1,380 @@
+"""Exchanges of conversations, kept as blocks."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+from weakref import WeakValueDictionary
+
+from memory_server.domain.block import (
+    BOTH,
+    RESERVED,
+    Exchange,
+    Message,
+    Viewpoint,
+    block_id,
+    blocks_of,
+    event_time,
+    exchange_id_of_key,
+    pair,
+)
+from memory_server.domain.embedding import Vector
+from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
+from memory_server.domain.job import Job, JobKind, JobState
+from memory_server.domain.limits import MAX_CONTENT_BYTES, MAX_TEXT_BYTES
+from memory_server.domain.memory import Block, Memory, MemoryType, embedded_text
+from memory_server.domain.scope import Scope, Visibility
+from memory_server.domain.turn import Role
+from memory_server.errors import DuplicateMemory, InvalidRequest, TooLarge
+from memory_server.ports.clock import Clock, Ids
+from memory_server.ports.embedder import Embedder
+from memory_server.ports.memories import Add, MemoryQuery
+from memory_server.ports.store import Store
+from memory_server.services.stages import stage
+from memory_server.services.vectors import vectors_in_time
+
+ATTEMPTS = 30
+"""How often a place in a conversation is looked for while other servers take it."""
+SYNC_SECONDS = 25.0
+"""How long a caller waits for summaries and contexts at most."""
+LOOK_EVERY = 0.1
+FAILED_LOOKED_AT = 200
+"""How many failed jobs are looked at, the newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Messages of one conversation, in order, as a client records them."""
+
+    conversation_id: str
+    messages: Sequence[Message]
+    viewpoints: Sequence[Viewpoint] = BOTH
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Of every exchange, under what its first message says itself."""
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    context_required: bool = False
+    sync: bool = False
+    """Whether to wait for summary and contexts."""
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedBlocks:
+    """The stored blocks, exchange by exchange."""
+
+    blocks: Sequence[Memory]
+    is_duplicate: bool
+    """Whether they were stored before under the same idempotency key."""
+
+
+class BlockKeeping:
+    """Stores exchanges durably before it answers: those of one request all, or none."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        embedder: Embedder,
+        clock: Clock,
+        ids: Ids,
+        on_queued: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._ids = ids
+        self._on_queued = on_queued
+        self._writing: WeakValueDictionary[Sequence[str | None], asyncio.Lock] = (
+            WeakValueDictionary()
+        )
+
+    async def record(self, scope: Scope, given: Conversation) -> RecordedBlocks:
+        """Store the exchanges of these messages for the scope's user and agent.
+
+        Raises `InvalidRequest` or `TooLarge` before anything is stored. A key already used by
+        this user in this conversation returns the blocks stored under it.
+        """
+        # Embedding may take long: what was asked of a project is not stored in its successor.
+        begun = self._clock.now()
+        with stage("validate"):
+            _validate(given)
+            exchanges = list(pair(given.messages))
+            draft = _Draft(scope, given, exchanges, self._ids_of(scope, given, exchanges), begun)
+            _check_sizes(draft.bodies(1))
+        with stage("embed"):
+            vectors = await self._vectors(draft.bodies(1))
+        with stage("write"):
+            recorded = await self._write(draft, vectors)
+        if given.context_required and not recorded.is_duplicate:
+            self._on_queued()
+        if given.sync:
+            with stage("extract"):
+                return await self._waited(scope, recorded)
+        return recorded
+
+    async def find(
+        self,
+        scope: Scope,
+        *,
+        conversation_id: str | None = None,
+        exchange_id: str | None = None,
+        viewpoint: Viewpoint | None = None,
+        limit: int,
+    ) -> Sequence[Memory]:
+        """Return the blocks of a scope, the newest first, of an exchange in order."""
+        query = MemoryQuery(
+            type=MemoryType.BLOCK,
+            key=conversation_id,
+            filter=narrowed(exchange_id=exchange_id, viewpoint=viewpoint),
+            limit=limit,
+        )
+        return await self._store.memories.find(scope, query)
+
+    async def failed(self, blocks: Sequence[Memory]) -> bool:
+        """Whether summary and contexts of any of these blocks were given up for now."""
+        keys = {_key(memory) for memory in blocks}
+        jobs = self._store.jobs
+        project_id = blocks[0].project_id
+        failed = await jobs.list(project_id, state=JobState.FAILED, limit=FAILED_LOOKED_AT)
+        return any(job.key in keys for job in failed)
+
+    def _ids_of(
+        self, scope: Scope, given: Conversation, exchanges: Sequence[Exchange]
+    ) -> Sequence[str]:
+        key = given.idempotency_key
+        if key is None:
+            return [self._ids.new() for _ in exchanges]
+        owner = (scope.project_id, scope.user_id, given.conversation_id)
+        return [exchange_id_of_key(owner, key, number) for number in range(len(exchanges))]
+
+    async def _vectors(self, bodies: Sequence[Block]) -> Mapping[str, Vector | None]:
+        """Return the vectors of what was said, by text: the viewpoints of an exchange share it."""
+        texts = list(dict.fromkeys(embedded_text(body) for body in bodies))
+        vectors = await vectors_in_time(self._embedder, texts, of=f"{len(texts)} exchanges")
+        return dict(zip(texts, vectors, strict=True))
+
+    async def _write(self, draft: "_Draft", vectors: Mapping[str, Vector | None]) -> RecordedBlocks:
+        """Store the blocks at the end of their conversation, unless they are stored already.
+
+        Where the end is, is read first, then whether they are stored: so whoever stored them in
+        between took that place, and the write fails.
+        """
+        lock = self._writing.setdefault(draft.conversation, asyncio.Lock())
+        async with lock:
+            for attempt in range(ATTEMPTS):
+                first = await self._end(draft, thoroughly=attempt > 0)
+                known = await self._store.memories.get_many(draft.owner, draft.ids())
+                if known:
+                    return RecordedBlocks(blocks=known, is_duplicate=True)
+                try:
+                    return await self._add(draft.memories(first), vectors)
+                except DuplicateMemory:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+        raise AssertionError("the last attempt raises")
+
+    async def _end(self, draft: "_Draft", *, thoroughly: bool) -> int:
+        """Return the first free place: after the newest exchange, or after all of them."""
+        query = MemoryQuery(
+            type=MemoryType.BLOCK,
+            key=draft.given.conversation_id,
+            limit=None if thoroughly else 1,
+        )
+        found = await self._store.memories.find(draft.owner, query)
+        return 1 + max((_body(memory).position for memory in found), default=0)
+
+    async def _add(
+        self, memories: Sequence[Memory], vectors: Mapping[str, Vector | None]
+    ) -> RecordedBlocks:
+        adds = [_add(memory, vectors[embedded_text(memory.body)]) for memory in memories]
+        await self._store.memories.apply(
+            memories[0].project_id,
+            adds,
+            space=self._embedder.space,
+            queueing=list(self._jobs(memories)),
+        )
+        return RecordedBlocks(blocks=[add.memory for add in adds], is_duplicate=False)
+
+    def _jobs(self, memories: Sequence[Memory]) -> Iterable[Job]:
+        wanting: dict[str, list[Memory]] = {}
+        for memory in memories:
+            if _body(memory).context_required:
+                wanting.setdefault(_key(memory), []).append(memory)
+        for key, of_exchange in wanting.items():
+            first = of_exchange[0]
+            yield Job(
+                id=self._ids.new(),
+                project_id=first.project_id,
+                kind=JobKind.CONTEXT,
+                key=key,
+                payload={
+                    "type": MemoryType.BLOCK.value,
+                    "memory_ids": [memory.id for memory in of_exchange],
+                },
+                user_id=first.user_id,
+                created_at=first.created_at,
+                due_at=first.created_at,
+            )
+
+    async def _waited(self, scope: Scope, recorded: RecordedBlocks) -> RecordedBlocks:
+        """Wait until all have summary and contexts, one of them failed, or time is up."""
+        until = self._clock.now() + timedelta(seconds=SYNC_SECONDS)
+        ids = [memory.id for memory in recorded.blocks]
+        while True:
+            blocks = await self._store.memories.get_many(Scope(project_id=scope.project_id), ids)
+            is_made = all(_body(memory).extractor is not None for memory in blocks)
+            if is_made or self._clock.now() >= until or await self.failed(blocks):
+                return RecordedBlocks(blocks=blocks, is_duplicate=recorded.is_duplicate)
+            await self._clock.sleep(LOOK_EVERY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is to be stored, but for its place in the conversation."""
+
+    scope: Scope
+    given: Conversation
+    exchanges: Sequence[Exchange]
+    exchange_ids: Sequence[str]
+    begun: datetime
+
+    @property
+    def owner(self) -> Scope:
+        """Whose conversation it is, of whatever agent."""
+        return Scope(
+            project_id=self.scope.project_id,
+            user_id=self.scope.user_id,
+            userless=self.scope.user_id is None,
+        )
+
+    @property
+    def conversation(self) -> tuple[str | None, ...]:
+        """What names the conversation among all others."""
+        return (self.scope.project_id, self.scope.user_id, self.given.conversation_id)
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids that the blocks have, in all viewpoints that there are."""
+        return [block_id(one, view) for one in self.exchange_ids for view in Viewpoint]
+
+    def bodies(self, first: int) -> Sequence[Block]:
+        """Return the blocks, the first exchange in that place."""
+        return [body for _, body in self._placed(first)]
+
+    def memories(self, first: int) -> Sequence[Memory]:
+        """Return the blocks as memories, the first exchange in that place.
+
+        Their exchanges are a microsecond apart, so that lists have them in order.
+        """
+        return [self._memory(number, body) for number, body in self._placed(first)]
+
+    def _placed(self, first: int) -> Iterable[tuple[int, Block]]:
+        for number, exchange in enumerate(self.exchanges):
+            blocks = blocks_of(
+                exchange,
+                exchange_id=self.exchange_ids[number],
+                conversation_id=self.given.conversation_id,
+                position=first + number,
+                viewpoints=self.given.viewpoints,
+                said_at=exchange.said_at(self.given.metadata),
+                annotations=self.given.annotations,
+                context_required=self.given.context_required,
+            )
+            yield from ((number, body) for body in blocks)
+
+    def _memory(self, number: int, body: Block) -> Memory:
+        exchange = self.exchanges[number]
+        said_at = exchange.said_at(self.given.metadata)
+        moment = self.begun + timedelta(microseconds=number)
+        return Memory(
+            id=block_id(body.exchange_id, body.viewpoint),
+            project_id=self.scope.project_id,
+            user_id=self.scope.user_id,
+            agent_id=self.scope.agent_id,
+            session_id=body.conversation_id,
+            visibility=Visibility.PRIVATE,
+            body=body,
+            identity_key=f"block:{body.conversation_id}|{body.position}|{body.viewpoint}",
+            metadata={**self.given.metadata, **exchange.metadata},
+            event_time=event_time(said_at),
+            created_at=moment,
+            updated_at=moment,
+            valid_from=said_at or moment,
+        )
+
+
+def narrowed(*, exchange_id: str | None = None, viewpoint: str | None = None) -> Filter | None:
+    """Return the condition that blocks are of an exchange, a viewpoint; None: of any."""
+    wanted = {"exchange_id": exchange_id, "viewpoint": viewpoint}
+    parts = [
+        Comparison(name, Operator.EQ, str(value))
+        for name, value in wanted.items()
+        if value is not None
+    ]
+    return Clauses(Connective.AND, tuple(parts)) if parts else None
+
+
+def _add(memory: Memory, vector: Vector | None) -> Add:
+    return Add(memory=replace(memory, has_embedding=vector is not None), vector=vector)
+
+
+def _body(memory: Memory) -> Block:
+    assert isinstance(memory.body, Block), "only blocks are kept here"
+    return memory.body
+
+
+def _key(memory: Memory) -> str:
+    """Return the key of the job that makes summary and contexts of a block's exchange."""
+    return f"context:{_body(memory).exchange_id}"
+
+
+def _validate(given: Conversation) -> None:
+    if not given.conversation_id.strip():
+        raise InvalidRequest("conversation_id: an exchange belongs to a conversation; give its id")
+    if not given.messages:
+        raise InvalidRequest("messages: give what was said, one message at least")
+    for number, said in enumerate(given.messages):
+        _validate_message(number, said)
+    ids = [said.id for said in given.messages if said.id is not None]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise InvalidRequest(f"messages: the id {twice!r} is given twice; each message has its own")
+    _validate_viewpoints(given.viewpoints)
+    reserved = [name for name in RESERVED if name in given.annotations]
+    if reserved:
+        raise InvalidRequest(
+            f"annotations.{reserved[0]}: the server writes it; for the time give metadata.date"
+        )
+    if given.sync and not given.context_required:
+        raise InvalidRequest("sync: there is nothing to wait for without context_required")
+
+
+def _validate_viewpoints(views: Sequence[Viewpoint]) -> None:
+    if not views or len(set(views)) < len(views):
+        raise InvalidRequest("viewpoints: give user, assistant or both, each once, or sequential")
+    if Viewpoint.SEQUENTIAL in views and len(views) > 1:
+        raise InvalidRequest("viewpoints: sequential is everybody's view and stands alone")
+
+
+def _validate_message(number: int, said: Message) -> None:
+    place = f"messages.{number}"
+    if said.role not in (Role.USER, Role.ASSISTANT):
+        raise InvalidRequest(f"{place}.role: an exchange is of user and assistant")
+    if not said.content.strip():
+        raise InvalidRequest(f"{place}.content: a message needs content that is not blank")
+    size = len(said.content.encode())
+    if size > MAX_CONTENT_BYTES:
+        raise TooLarge(
+            f"{place}.content: {size} bytes; a message may have {MAX_CONTENT_BYTES} at most. "
+            "Nothing was stored"
+        )
+
+
+def _check_sizes(bodies: Sequence[Block]) -> None:
+    for body in bodies:
+        size = len(body.index_text.encode())
+        if size > MAX_TEXT_BYTES:
+            raise TooLarge(
+                f"messages: exchange {body.position} has {size} bytes; {MAX_TEXT_BYTES} are the "
+                "most. Nothing was stored"
+            )
