@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -128,6 +128,24 @@ class JudgementRecord(Record):
     tokens_in: int = 0
     tokens_out: int = 0
     milliseconds: float
+
+
+class SelfTestRecord(Record):
+    """One answer of known worth, put to a judge to see what the judge is worth."""
+
+    judge: str
+    model: str
+    prompt_digest: str
+    temperature: float
+    case: str
+    kind: Literal["right", "specific", "vague"]
+    """A right answer, a wrong one that is definite, or a wrong one that commits to nothing."""
+    source: Literal["own", "data"]
+    """From the small set that is part of this package, or made from the data's own answers."""
+    is_right: bool | None
+    """What the judge said; None where its reply could not be read."""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class Manifest(Record):

@@ -1,0 +1,1 @@
+"""Answers from what a search brought."""
