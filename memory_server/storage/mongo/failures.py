@@ -34,6 +34,9 @@ from memory_server.errors import (
 
 Explanation = tuple[type[MemoryServerError], str]
 
+WRITE_CONFLICT = 112
+"""The code of a write that another transaction is in the way of."""
+
 _CREDENTIALS: Explanation = (
     StorageUnusable,
     "it rejects the user or the password: check both in MONGODB_URI, and that the user is one of "
@@ -58,7 +61,7 @@ _BY_CODE: Mapping[int, Explanation] = {
     ),
     24: (StorageUnavailable, _BUSY),  # LockTimeout
     50: (StorageUnavailable, _AWAY),  # MaxTimeMSExpired
-    112: (StorageUnavailable, _BUSY),  # WriteConflict
+    WRITE_CONFLICT: (StorageUnavailable, _BUSY),
     10334: (TooLarge, "a document is larger than the database takes (16 MB)"),
     12501: (StorageFull, "its quota is used up: free some, or enlarge the deployment"),
     13297: (

@@ -62,7 +62,7 @@ class JobOwner:
 
 
 class OwnerChanged(Exception):
-    """Another call changed an owner between finding that it waits and serving it."""
+    """Another call changed an owner since it was found to wait, or is about to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +292,12 @@ def _age(job: Mapping[str, Any]) -> tuple[int, int]:
     return job["created_at"], job["arrived"]
 
 
-async def next_owner(
-    database: MongoDatabase, kinds: Sequence[JobKind], now: int
-) -> WaitingOwner | None:
-    """Return the owner served longest ago of those of whose jobs one can be handed out now."""
+async def waiting_owners(
+    database: MongoDatabase, kinds: Sequence[JobKind], now: int, *, limit: int
+) -> Sequence[WaitingOwner]:
+    """Return those of whose jobs one can be handed out now, the one served longest ago first."""
     due = {"$lte": now}
     wanted = {"due_at": due, "$or": [{f"due.{kind.value}": due} for kind in kinds]}
     with database.translated():
-        found = await database[JOB_OWNERS].find_one(wanted, sort=[("last_claim", ASCENDING)])
-    return None if found is None else WaitingOwner.of(found, kinds)
+        found = database[JOB_OWNERS].find(wanted).sort("last_claim", ASCENDING).limit(limit)
+        return [WaitingOwner.of(one, kinds) async for one in found]

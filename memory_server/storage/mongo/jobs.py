@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from pymongo import ASCENDING, DESCENDING, ReturnDocument
+from pymongo.errors import OperationFailure
 
 from memory_server.domain.job import Job, JobCounts, JobKind, JobState, job_owner
 from memory_server.domain.moments import maybe_moment, to_micros
@@ -17,6 +18,7 @@ from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity
+from memory_server.storage.mongo.failures import WRITE_CONFLICT
 from memory_server.storage.mongo.job_changes import again, done, enqueue, failed, settle
 from memory_server.storage.mongo.job_documents import ANY_MOMENT, job_of
 from memory_server.storage.mongo.job_owners import (
@@ -24,7 +26,7 @@ from memory_server.storage.mongo.job_owners import (
     OwnerChanged,
     OwnerChanges,
     WaitingOwner,
-    next_owner,
+    waiting_owners,
 )
 from memory_server.storage.mongo.json_fields import json_change
 from memory_server.storage.mongo.locks import Key, Locks
@@ -40,8 +42,10 @@ _DIED = (
 )
 _CLAIMS = [("claims",)]
 """What claims of one server hold: each of them would begin with the same owner."""
+_AHEAD = 8
+"""How many owners a claim may pass to at first: others may be writing those before."""
 _TRIES = 100
-"""How many owners one claim looks at before the worker rests; each try that fails is one that
+"""How often one claim looks for owners before the worker rests; each try that fails is one that
 another server won, or puts right when the owner's work is due."""
 _PORTION = 100
 """How many failed jobs are queued again in one transaction."""
@@ -76,14 +80,18 @@ class MongoJobs(Jobs):
         await self._give_up(kinds, now, max_attempts)
         lease = {"lease_owner": worker, "lease_until": to_micros(lease_until)}
         async with self._locks.hold(_CLAIMS):
-            for _ in range(_TRIES):
-                waiting = await next_owner(self._database, kinds, to_micros(now))
-                if waiting is None:
+            for attempt in range(_TRIES):
+                passes = attempt == 0
+                owners = await waiting_owners(
+                    self._database, kinds, to_micros(now), limit=_AHEAD if passes else 1
+                )
+                if not owners:
                     return None
-                with suppress(OwnerChanged):
-                    claimed = await self._claim(waiting, lease, to_micros(now))
-                    if claimed is not None:
-                        return job_of(claimed)
+                for waiting in owners:
+                    with suppress(OwnerChanged):
+                        claimed = await self._claim(waiting, lease, to_micros(now), passes=passes)
+                        if claimed is not None:
+                            return job_of(claimed)
         logger.warning("no job was claimed in %d tries; others took or changed them", _TRIES)
         return None
 
@@ -179,14 +187,25 @@ class MongoJobs(Jobs):
             with suppress(LeaseLost):  # another server was quicker, or the worker is back
                 await self._settle(job, failed(WORKER_DIED, _DIED.format(max_attempts), now))
 
-    async def _claim(self, waiting: WaitingOwner, lease: Document, now: int) -> Document | None:
+    async def _claim(
+        self, waiting: WaitingOwner, lease: Document, now: int, *, passes: bool
+    ) -> Document | None:
         """Hand out the job of an owner that could be had longest; None if it has none.
 
-        Raises `OwnerChanged` if another call changed what the owner was chosen by.
+        Raises `OwnerChanged` if another call changed what the owner was chosen by. With `passes`,
+        another call that is about to is not waited for either.
         """
         wanted = {**waiting.first_jobs, "available_at": {**ANY_MOMENT, "$lt": now + 1}}
 
         async def claim(session: Session) -> Document | None:
+            try:
+                return await serve(session)
+            except OperationFailure as error:
+                if passes and error.code == WRITE_CONFLICT:
+                    raise OwnerChanged from error
+                raise
+
+        async def serve(session: Session) -> Document | None:
             claimed = await self._database[JOBS].find_one_and_update(
                 wanted,
                 [{"$set": _held(lease)}],

@@ -16,6 +16,8 @@ from tests.factories import PROJECT, SESSION, a_job, a_scope, a_snapshot, a_turn
 from tests.integration.storage.mongo_servers import servers_on
 
 LEASE = timedelta(minutes=1)
+CONFLICT_SECONDS = 10.0
+"""A call that waits for another transaction goes on for twice as long."""
 Servers = tuple[list[MongoStore], MongoDatabase]
 
 
@@ -110,6 +112,25 @@ async def test_users_are_served_in_turn_whichever_server_asks(servers: Servers) 
         await stores[(number + 1) % 3].jobs.complete(job, result={}, now=START)
 
     assert order == ["ana", "bob", "cem", "ana", "ana"]
+
+
+async def test_a_claim_passes_by_an_owner_that_another_server_is_writing(servers: Servers) -> None:
+    stores, database = servers
+    await stores[0].jobs.enqueue([a_job(user_id=user) for user in ("ana", "bob", "ana")])
+
+    async with database.client.start_session() as session, await session.start_transaction():
+        ana = {"owner": {"$regex": "ana"}}
+        written = await database[JOB_OWNERS].update_one(
+            ana, {"$inc": {"changes": 1}}, session=session
+        )
+        passed = await asyncio.wait_for(claim(stores[1], "w"), CONFLICT_SECONDS)
+        await session.abort_transaction()
+    after = await claim(stores[1], "w")
+
+    assert written.matched_count == 1
+    assert passed is not None
+    assert after is not None
+    assert (passed.user_id, after.user_id) == ("bob", "ana")
 
 
 async def test_who_lost_a_lease_to_another_server_cannot_settle(servers: Servers) -> None:
