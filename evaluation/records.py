@@ -117,9 +117,10 @@ class JudgementRecord(Record):
     answer: str
     """`configuration` of the answer it read."""
     judge: str
-    """Variant: locomo_generous, locomo_strict, lme_default ..."""
+    """A variant (locomo_generous, lme_update ...), or the family that picks one by question."""
     model: str
     prompt_digest: str
+    """Of all the variants it may pick."""
     temperature: float
     run: int
     is_right: bool | None

@@ -25,8 +25,6 @@ _LME_DEFAULT, _LME_ABSTENTION = "lme_default", "lme_abstention"
 class Verdict:
     """What a judge said of one answer."""
 
-    variant: str
-    prompt_digest: str
     is_right: bool | None
     """None where the reply could not be read."""
     reply: str
@@ -61,15 +59,8 @@ class Judge:
                 max_tokens=prompt.max_tokens,
             )
         except Refused as refusal:
-            return Verdict(
-                variant=prompt.name,
-                prompt_digest=prompt.digest,
-                is_right=None,
-                reply=str(refusal),
-            )
+            return Verdict(is_right=None, reply=str(refusal))
         return Verdict(
-            variant=prompt.name,
-            prompt_digest=prompt.digest,
             is_right=READINGS[prompt.reply](said.text),
             reply=said.text,
             tokens_in=said.tokens_in,

@@ -1,24 +1,57 @@
 """Everything that a directory of records says, as figures."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from evaluation.records import QuestionRecord, SearchRecord
+from evaluation.metrics.abstention import score_gap, separation
+from evaluation.records import AnswerRecord, JudgementRecord, QuestionRecord, SearchRecord
+from evaluation.report import costs
 from evaluation.report.averages import average
-from evaluation.report.measured import Figure, LeftOut, Measure, Measured, System
+from evaluation.report.judging import judged
+from evaluation.report.losses import Losses
+from evaluation.report.measured import (
+    Cost,
+    Gap,
+    Latency,
+    LeftOut,
+    Lost,
+    Measure,
+    Measured,
+    Reason,
+    System,
+)
 from evaluation.report.reading import Records, read_records
-from evaluation.report.scores import score_search
+from evaluation.report.scores import (
+    Scored,
+    score_answer,
+    score_curve,
+    score_judgements,
+    score_search,
+)
+from evaluation.report.systems import systems_of
 
 Scores = dict[Measure, dict[str, float]]
 
+CUTOFFS = (5, 10, 20)
+BUDGETS = (500, 1000, 2000, 4000)
+"""Tokens."""
+_CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
+_LOSSES_AT = 10
+
 
 def measure(
-    directory: Path, *, cutoffs: Sequence[int] = (5, 10, 20), with_adversarial: bool = False
+    directory: Path,
+    *,
+    cutoffs: Sequence[int] = CUTOFFS,
+    budgets: Sequence[int] = BUDGETS,
+    with_adversarial: bool = False,
 ) -> Measured:
     """Measure what the stages wrote into a directory.
 
     Raises:
-        UnreadableRecords: it has no manifest, or a line is not what its file holds.
+        RecordsDamaged: it has no manifest, or a line is not what its file holds.
 
     """
     records = read_records(directory)
@@ -27,58 +60,167 @@ def measure(
         for key, question in records.questions.items()
         if with_adversarial or not question.is_adversarial
     }
-    systems: list[System] = []
-    figures: list[Figure] = []
-    scores: dict[str, Scores] = {}
-    for key, searches in records.searches.items():
-        systems.append(_search_system(key, searches, counted))
-        scores[key] = _search_scores(searches.values(), counted, records, cutoffs)
-        for what, by_question in scores[key].items():
-            figures.extend(average(key, what, by_question, counted))
-    return Measured(
-        manifest=records.manifest,
-        categories=_categories(records.questions.values()),
-        left_out=_left_out(records.questions.values(), counted),
-        foreign=records.foreign,
-        systems=systems,
-        figures=figures,
-        scores=scores,
-        conversations={key: question.conversation for key, question in counted.items()},
-    )
+    return _Measuring(
+        records=records,
+        exchanges=records.exchanges(),
+        counted=counted,
+        cutoffs=sorted(cutoffs),
+        budgets=sorted(budgets),
+        with_adversarial=with_adversarial,
+    ).measured()
 
 
-def _search_system(
-    key: str, searches: Mapping[str, SearchRecord], counted: Mapping[str, QuestionRecord]
-) -> System:
-    first = next(iter(searches.values()))
-    return System(
-        key=key,
-        label=f"{first.pipeline}/{first.mode}",
-        stage="search",
-        dataset=first.dataset,
-        pipeline=first.pipeline,
-        mode=first.mode,
-        search=key,
-        asked=len(searches.keys() & counted.keys()),
-        missing=len(counted.keys() - searches.keys()),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measuring:
+    records: Records
+    exchanges: Mapping[str, Mapping[str, str]]
+    """Of each turn, by conversation."""
+    counted: Mapping[str, QuestionRecord]
+    cutoffs: Sequence[int]
+    budgets: Sequence[int]
+    with_adversarial: bool
+
+    def measured(self) -> Measured:
+        systems = systems_of(self.records, self.counted.keys())
+        scores = {system.key: _collected(self._scored(system)) for system in systems}
+        searches = [system for system in systems if system.stage == "search"]
+        lost: list[Lost] = []
+        reasons: list[Reason] = []
+        for system in searches:
+            worst, why = self._losses(system, searches).find()
+            lost += worst
+            reasons += why
+        return Measured(
+            manifest=self.records.manifest,
+            categories=_categories(self.records.questions.values()),
+            left_out=_left_out(self.records.questions.values(), self.counted),
+            foreign=self.records.foreign,
+            with_adversarial=self.with_adversarial,
+            cutoffs=self.cutoffs,
+            budgets=self.budgets,
+            systems=systems,
+            figures=[
+                figure
+                for key, measures in scores.items()
+                for what, by_question in measures.items()
+                for figure in average(key, what, by_question, self.counted)
+            ],
+            gaps=list(chain.from_iterable(map(self._gap, searches))),
+            judged=[
+                judged(
+                    system,
+                    self.records.judgements[system.key],
+                    list(self.counted),
+                    self.records.self_tests,
+                )
+                for system in systems
+                if system.stage == "judge"
+            ],
+            latencies=list(self._latencies(systems)),
+            costs=list(self._costs(systems)),
+            reasons=reasons,
+            lost=lost,
+            scores=scores,
+            conversations={key: each.conversation for key, each in self.counted.items()},
+        )
+
+    def _scored(self, system: System) -> Iterator[tuple[str, Scored]]:
+        match system.stage:
+            case "search":
+                for search in self._searches(system):
+                    yield search.question, self._score_search(search)
+            case "answer":
+                for answer in self._answers(system):
+                    yield answer.question, score_answer(answer, self.counted[answer.question])
+            case _:
+                for key, judgements in self.records.judgements[system.key].items():
+                    if key in self.counted:
+                        yield key, score_judgements(judgements)
+
+    def _score_search(self, search: SearchRecord) -> Scored:
+        question = self.counted[search.question]
+        exchanges = self.exchanges.get(question.conversation, {})
+        yield from score_curve(search, question, [k for k in _CURVE if k <= search.depth])
+        yield from score_search(
+            search, question, exchanges, cutoffs=self.cutoffs, budgets=self.budgets
+        )
+
+    def _searches(self, system: System) -> list[SearchRecord]:
+        searches = self.records.searches[system.key].values()
+        return [search for search in searches if search.question in self.counted]
+
+    def _answers(self, system: System) -> list[AnswerRecord]:
+        answers = self.records.answers[system.key].values()
+        return [answer for answer in answers if answer.question in self.counted]
+
+    def _verdicts(self, system: System) -> list[JudgementRecord]:
+        return list(chain.from_iterable(self.records.judgements[system.key].values()))
+
+    def _losses(self, system: System, searches: Sequence[System]) -> Losses:
+        others = {
+            other.mode: self.records.searches[other.key]
+            for other in searches
+            if other.pipeline == system.pipeline and other.mode != system.mode
+        }
+        return Losses(
+            system=system.key,
+            k=_LOSSES_AT if _LOSSES_AT in self.cutoffs else self.cutoffs[-1],
+            questions=self.counted,
+            searches=self.records.searches[system.key],
+            others=others,
+            exchanges=self.exchanges,
+        )
+
+    def _gap(self, system: System) -> Iterator[Gap]:
+        """Tell questions without an answer from others; adversarial ones have none either."""
+        there: list[float] = []
+        absent: list[float] = []
+        for key, search in self.records.searches[system.key].items():
+            question = self.records.questions.get(key)
+            score = search.found[0].score if search.found else 0.0
+            if question is not None and score is not None:
+                is_absent = question.is_abstention or question.is_adversarial
+                (absent if is_absent else there).append(score)
+        if there and absent:
+            yield Gap(
+                system=system.key,
+                answerable=len(there),
+                unanswerable=len(absent),
+                gap=score_gap(there, absent),
+                separation=separation(there, absent),
+            )
+
+    def _latencies(self, systems: Sequence[System]) -> Iterator[Latency]:
+        yield from costs.ingest_latencies(self.records.ingests)
+        for system in systems:
+            match system.stage:
+                case "search":
+                    yield from costs.search_latencies(system.key, self._searches(system))
+                case "answer":
+                    yield from costs.call_latencies(system.key, "answer", self._answers(system))
+                case _:
+                    yield from costs.call_latencies(system.key, "judge", self._verdicts(system))
+
+    def _costs(self, systems: Sequence[System]) -> Iterator[Cost]:
+        if self.records.ingests:
+            yield costs.ingest_cost(self.records.ingests)
+        for system in systems:
+            match system.stage:
+                case "search":
+                    searches = self._searches(system)
+                    if searches:
+                        yield costs.search_cost(system.key, searches, self.cutoffs)
+                case "answer":
+                    yield costs.call_cost(system.key, self._answers(system))
+                case _:
+                    yield costs.call_cost(system.key, self._verdicts(system))
 
 
-def _search_scores(
-    searches: Iterable[SearchRecord],
-    counted: Mapping[str, QuestionRecord],
-    records: Records,
-    cutoffs: Sequence[int],
-) -> Scores:
-    exchanges = records.exchanges()
+def _collected(scored: Iterable[tuple[str, Scored]]) -> Scores:
     scores: Scores = {}
-    for search in searches:
-        question = counted.get(search.question)
-        if question is None:
-            continue
-        known = exchanges.get(question.conversation, {})
-        for what, value in score_search(search, question, known, cutoffs):
-            scores.setdefault(what, {})[search.question] = value
+    for question, values in scored:
+        for what, value in values:
+            scores.setdefault(what, {})[question] = value
     return scores
 
 
@@ -93,9 +235,11 @@ def _left_out(
     questions: Iterable[QuestionRecord], counted: Mapping[str, QuestionRecord]
 ) -> list[LeftOut]:
     adversarial = sum(question.question not in counted for question in questions)
-    bare = sum(not question.evidence for question in counted.values())
+    unanswerable = sum(each.is_abstention and not each.evidence for each in counted.values())
+    bare = sum(not each.is_abstention and not each.evidence for each in counted.values())
     found = (
         LeftOut(reason="adversarial", questions=adversarial, retrieval_only=False),
+        LeftOut(reason="cannot be answered", questions=unanswerable, retrieval_only=True),
         LeftOut(reason="no evidence given", questions=bare, retrieval_only=True),
     )
     return [left_out for left_out in found if left_out.questions]

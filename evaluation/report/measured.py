@@ -49,6 +49,8 @@ class System(Part):
     dataset: str
     pipeline: str
     mode: str
+    depth: int
+    """Items that a search asked for."""
     k: int | None = None
     """Items an answer was made of; None for a search, whose figures name their own."""
     reader: str = ""
@@ -88,6 +90,117 @@ class Figure(Part):
     cluster_high: float | None = None
 
 
+class Latency(Part):
+    """Milliseconds of one stage."""
+
+    system: str
+    """Key of the system, or `ingest`."""
+    stage: str
+    warmth: str
+    """`cold`, `warm`, or `all` where the two are not told apart."""
+    n: int
+    p50: float
+    p95: float
+    p99: float
+
+
+class Cost(Part):
+    """What one system took, in all; `context_tokens` is a mean by k."""
+
+    system: str
+    """Key of the system, or `ingest`."""
+    n: int
+    """Conversations, searches, answers or verdicts."""
+    calls: int = 0
+    """Of a model."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float | None = None
+    stored: Mapping[str, int] = {}
+    context_tokens: Mapping[int, float] = {}
+
+
+class Gap(Part):
+    """Whether the best score tells answerable questions from those that cannot be answered."""
+
+    system: str
+    answerable: int
+    unanswerable: int
+    gap: float
+    separation: float
+    """Share of pairs in the right order; 0.5 is chance."""
+
+
+class Rate(Part):
+    """How many of a kind a judge called right."""
+
+    passed: int
+    n: int
+
+    @property
+    def share(self) -> float:
+        """Return it as a share; 0 of none."""
+        return self.passed / self.n if self.n else 0.0
+
+
+class SelfTest(Part):
+    """How a judge marked answers of known worth. The last two are its false positives."""
+
+    right: Rate
+    specific: Rate
+    vague: Rate
+    unreadable: int
+
+
+class Judged(Part):
+    """One judge's runs."""
+
+    system: str
+    runs: Sequence[float]
+    """J of each run."""
+    unreadable: int
+    """Verdicts that could not be read; they count as wrong."""
+    verdicts: int
+    self_test: SelfTest | None
+
+
+class Lost(Part):
+    """One question whose evidence was not found within k, with the reason for each turn."""
+
+    system: str
+    question: str
+    text: str
+    category: str
+    answers: Sequence[str]
+    k: int
+    recall: float
+    reasons: Mapping[str, str]
+    """Why, by evidence turn."""
+    retrieved: Sequence["Retrieved"]
+
+
+class Retrieved(Part):
+    """An item that was found in place of what was wanted, or beside it."""
+
+    rank: int
+    source: str
+    content: str
+    """Its beginning."""
+    is_evidence: bool
+    score: float | None
+
+
+class Reason(Part):
+    """How many turns of evidence were not found within k for one reason."""
+
+    system: str
+    k: int
+    reason: str
+    turns: int
+    examples: Sequence[str]
+    """Questions."""
+
+
 class LeftOut(Part):
     """Questions that no average counts, and why."""
 
@@ -106,12 +219,27 @@ class Measured(Part):
     left_out: Sequence[LeftOut]
     foreign: int
     """Records of other data that lie in the same directory and are not counted."""
+    with_adversarial: bool
+    cutoffs: Sequence[int]
+    budgets: Sequence[int]
+    """Of tokens."""
     systems: Sequence[System]
     figures: Sequence[Figure]
+    gaps: Sequence[Gap]
+    judged: Sequence[Judged]
+    latencies: Sequence[Latency]
+    costs: Sequence[Cost]
+    reasons: Sequence[Reason]
+    lost: Sequence[Lost]
+    """The worst questions of each search."""
     scores: Mapping[str, Mapping[Measure, Mapping[str, float]]] = Field(exclude=True, repr=False)
     """Of each system, by measure and question: what a comparison pairs."""
     conversations: Mapping[str, str] = Field(exclude=True, repr=False)
     """The conversation of each question."""
+
+    def system(self, key: str) -> System:
+        """Return the system of a key."""
+        return next(system for system in self.systems if system.key == key)
 
     def figure(
         self, measure: Measure, *, system: str | None = None, category: str = MICRO

@@ -15,6 +15,7 @@ from evaluation.records import (
     QuestionRecord,
     Record,
     SearchRecord,
+    SelfTestRecord,
 )
 
 _R = TypeVar("_R", bound=Record)
@@ -38,6 +39,7 @@ class Records:
     answers: Mapping[str, Mapping[str, AnswerRecord]]
     judgements: Mapping[str, Mapping[str, Sequence[JudgementRecord]]]
     """By configuration, then by question: one record for each run."""
+    self_tests: Sequence[SelfTestRecord]
     foreign: int
     """Lines of other data."""
 
@@ -68,6 +70,7 @@ def read_records(directory: Path) -> Records:
         searches=_by_question(searches),
         answers=_by_question(answers),
         judgements=_by_run(judged),
+        self_tests=list(_read(directory / "self_test.jsonl", SelfTestRecord)),
         foreign=others + len(questions) - len(own),
     )
 
