@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -102,12 +102,14 @@ def export(
     def lines(client: "MemoryServerClient") -> AsyncIterator[bytes]:
         return client.archive.export(user_id=user_id, types=types or (), with_vectors=with_vectors)
 
+    narrowed = user_id is not None or bool(types)
     if to_stdout:
-        _exported(context, server, lines, context.output.raw)
+        _warn_if_empty(context, _exported(context, server, lines, context.output.raw), narrowed)
         return
     assert output is not None, "only standard output has no name"
     with _replacing(context, Path(output), yes=yes) as (file, _):
         told = _exported(context, server, lines, file.write)
+    _warn_if_empty(context, told, narrowed)
     context.output.record({"exported": output, **told})
 
 
@@ -174,21 +176,22 @@ def import_archive(
         "exported_at": checked.head.exported_at.isoformat(),
         "items": checked.items,
     }
-    if wishes.dry_run:
-        context.output.record({**described, "dry_run": True})
-        return
+    if not checked.items:
+        context.output.warning(f"{name} is whole and holds nothing: there is nothing to import")
     stream.seek(0)
     tally = Tally()
+    doing = "Compared" if wishes.dry_run else "Imported"
     try:
-        with context.output.progress(checked.items, "Imported") as progress:
+        with context.output.progress(checked.items, doing) as progress:
             try:
                 run(_send(server(), stream, wishes, tally, progress))
             finally:
                 progress.more = str(tally)
     except KeyboardInterrupt as error:
         raise Interrupted(f"Stopped ({tally})", hint=AGAIN) from error
-    context.output.record({**described, **tally.document()})
-    tally.complain()
+    told = {"dry_run": True} if wishes.dry_run else {}
+    context.output.record({**described, **told, **tally.document()})
+    tally.complain(dry_run=wishes.dry_run)
 
 
 class Tally:
@@ -212,14 +215,15 @@ class Tally:
             **{f"new_{PLURALS[kind]}": n for kind, n in self._counts["new"].items() if n},
         }
 
-    def complain(self) -> None:
-        """Raise `PartlyFailed` if something else was in the place of an item."""
+    def complain(self, *, dry_run: bool) -> None:
+        """Raise `PartlyFailed` if something else was, or is, in the place of an item."""
         conflicts = self._counts["conflict"].total()
         if conflicts:
             shown = self._conflicts[:20]
             more = [f"and {conflicts - len(shown)} more"] if conflicts > len(shown) else []
             raise PartlyFailed(
-                f"{conflicts} items were left out: the project has something else in their place",
+                f"{conflicts} items {'would be' if dry_run else 'were'} left out: the project has "
+                "something else in their place",
                 problems=[*shown, *more],
                 hint="Import into an empty project to have all of it",
             )
@@ -243,6 +247,7 @@ async def _send(
                     first_line=portion.first_line,
                     with_vectors=wishes.with_vectors,
                     restore_erased=wishes.restore_erased,
+                    dry_run=wishes.dry_run,
                 )
             )
             progress.advance(portion.items)
@@ -272,6 +277,12 @@ def _exported(
 
         run(work())
     return _holding(checking)
+
+
+def _warn_if_empty(context: CliContext, told: Mapping[str, Any], narrowed: bool) -> None:
+    if not told["items"]:
+        of = "nothing of that user or type" if narrowed else "nothing"
+        context.output.warning(f"project {told['project']} holds {of}: the export is empty")
 
 
 def _holding(checking: "ArchiveCheck") -> dict[str, Any]:

@@ -63,7 +63,7 @@ def import_file(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines; - is standard input.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the file, send nothing.")
+        bool, typer.Option("--dry-run", help="Check the file, store nothing.")
     ] = False,
     concurrency: Annotated[
         int, typer.Option(min=1, max=64, help="Sessions of conversations sent at the same time.")
@@ -92,7 +92,8 @@ def import_file(
     session_id, user_id, role (user, assistant, tool, system) and content; timestamp, metadata and
     idempotency_key if you have them. The whole file is checked before anything is sent. A second
     run writes nothing twice. An export goes into the project that is meant here, whichever it was
-    of; erased users do not come back with it.
+    of; erased users do not come back with it. A dry run of one asks the server what would be new,
+    known, or in conflict with what it has.
     """
     context = current(ctx)
     options = target_options(context_name, base_url, org_id, project_id)

@@ -49,12 +49,17 @@ class ArchiveClient:
         first_line: int,
         with_vectors: bool = True,
         restore_erased: bool = False,
+        dry_run: bool = False,
     ) -> Imported:
-        """Import some items of an archive, its first line before them; again is harmless."""
+        """Import some items of an archive, its first line before them; again is harmless.
+
+        With `dry_run`, only say what would become of them.
+        """
         query = given(
             first_line=first_line,
             with_vectors=None if with_vectors else False,
             restore_erased=restore_erased or None,
+            dry_run=dry_run or None,
         )
         answer = await self._wire.call(
             "POST",

@@ -42,14 +42,20 @@ class Archive(Protocol):
 
     @abstractmethod
     async def write(
-        self, project_id: str, items: Sequence[Item], *, restore_erased: bool = False
+        self,
+        project_id: str,
+        items: Sequence[Item],
+        *,
+        restore_erased: bool = False,
+        dry_run: bool = False,
     ) -> Sequence[Outcome]:
         """Take items in under their own ids, all or none; return what became of each, in order.
 
         Doing it again changes nothing and answers `KNOWN`. What is there in another state that is
         not a later one, or has what must be unique, is left alone: `CONFLICT`. What is older than
         the erasure of its user is not written, unless it is to be restored. A running job waits
-        again: a lease ends with its server. Raises `ValueError` for an item of another project,
-        `ProjectNotFound` if the project was removed.
+        again: a lease ends with its server. With `dry_run` nothing is written; a memory
+        that a former version belongs to is then taken to come, if it is not there. Raises
+        `ValueError` for an item of another project, `ProjectNotFound` if the project was removed.
         """
         ...

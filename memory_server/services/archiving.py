@@ -106,19 +106,23 @@ class Archiving:
         first_line: int = 2,
         with_vectors: bool = True,
         restore_erased: bool = False,
+        dry_run: bool = False,
     ) -> TakenIn:
         """Take in a portion of an archive: its first line, and some of its items.
 
         All of the portion or nothing; again: nothing new. `first_line` is the number that the
-        first item has in the file. Raises `InvalidArchive`, `ArchiveTooNew`, and
-        `VectorsOfAnotherSpace` unless the vectors are left out.
+        first item has in the file. With `dry_run` nothing is stored. Raises
+        `InvalidArchive`, `ArchiveTooNew`, and `VectorsOfAnotherSpace` unless the vectors are left
+        out.
         """
         items = await asyncio.to_thread(_items, portion, project_id, first_line)
         if with_vectors:
             self._check_spaces(items, first_line)
         else:
             items = [_without_vectors(item) for item in items]
-        outcomes = await self._store.archive.write(project_id, items, restore_erased=restore_erased)
+        outcomes = await self._store.archive.write(
+            project_id, items, restore_erased=restore_erased, dry_run=dry_run
+        )
         return _told(items, outcomes)
 
     async def copy(self) -> IO[bytes]:

@@ -95,15 +95,30 @@ def test_a_project_comes_into_another_server_whole_and_once(filled: Shell, other
     made = filled.ok("memory", "export", "--with-vectors", "--output", archive, "--json").document
     assert stat.S_IMODE(Path(archive).stat().st_mode) == 0o600
 
+    would = other.ok("memory", "import", archive, "--dry-run", "--json").document
+    untouched = other.ok("memory", "export")
     first = other.ok("memory", "import", archive, "--json").document
     second = other.ok("memory", "import", archive, "--json").document
+    told = other.ok("memory", "import", archive, "--dry-run", "--json").document
 
-    assert first["new"] == made["items"]
+    assert (would["new"], would["dry_run"], first["new"]) == (made["items"], True, made["items"])
+    assert "holds nothing: the export is empty" in untouched.err
+    assert (told["new"], told["known"]) == (0, made["items"])
     assert (second["new"], second["known"]) == (0, made["items"])
     for user in ("ana", "bob"):
         assert held(filled, user)
         assert held(other, user) == held(filled, user)
         assert found(other, user) == found(filled, user)
+
+
+def test_an_import_of_nothing_says_so(other: Shell) -> None:
+    archive = str(other.directory / "memory.jsonl")
+    made = other.ok("memory", "export", "--user-id", "eve", "--output", archive, "--json")
+    taken = other.ok("memory", "import", archive, "--json")
+
+    assert (made.document["items"], taken.document["items"]) == (0, 0)
+    assert "holds nothing of that user or type: the export is empty" in made.err
+    assert "there is nothing to import" in taken.err
 
 
 def test_an_import_whose_server_is_killed_is_gone_on_from(filled: Shell, other: Shell) -> None:

@@ -162,11 +162,13 @@ async def exported(store: Store, contents: Contents = WHOLE) -> list[Item]:
         return [item async for portion in begun.portions() for item in portion]
 
 
-async def moved(store: Store, items: Sequence[Item], to: str) -> Sequence[Outcome]:
+async def moved(
+    store: Store, items: Sequence[Item], to: str, *, dry_run: bool = False
+) -> Sequence[Outcome]:
     """Take items into another project, through their lines."""
     lines = [item_line(item) for item in items]
     brought = [item_of(line, project_id=to, where="line") for line in lines]
-    return await store.archive.write(to, brought)
+    return await store.archive.write(to, brought, dry_run=dry_run)
 
 
 async def held(store: Store, project_id: str) -> Any:
@@ -249,6 +251,21 @@ class ArchiveContract:
 
         assert set(outcomes) == {Outcome.KNOWN}
         assert await held(store, "copy") == before
+
+    async def test_a_dry_run_says_what_would_become_of_it_and_keeps_nothing(
+        self, store: Store
+    ) -> None:
+        await populate(store)
+        items = await exported(store)
+
+        alone = [await moved(store, [item], "copy", dry_run=True) for item in items]
+        kept = await exported(store, replace(WHOLE, project_id="copy"))
+        became = await moved(store, items, "copy")
+        again = await moved(store, items, "copy", dry_run=True)
+
+        assert [one for [one] in alone] == list(became)
+        assert kept == []
+        assert set(again) == {Outcome.KNOWN}
 
     async def test_a_break_in_the_middle_is_gone_on_from(self, store: Store) -> None:
         await populate(store)

@@ -90,11 +90,13 @@ async def take_in(
     first_line: Annotated[Annotated[int, Query(ge=2)], unset_if_blank(2)] = 2,
     with_vectors: Annotated[bool, unset_if_blank(default=True)] = True,  # noqa: FBT002 a query parameter
     restore_erased: QueryFlag = False,  # noqa: FBT002 a query parameter
+    dry_run: QueryFlag = False,  # noqa: FBT002 a query parameter
 ) -> Imported:
     """Take in a portion of an export: its first line, then some of the others, in their order.
 
     All of the portion is stored or nothing; what is there already is not stored again. What is
-    older than the erasure of its user is left out unless `restore_erased`.
+    older than the erasure of its user is left out unless `restore_erased`. With `dry_run` the
+    answer is the same, and nothing is stored.
     """
     portion = await request.body()
     if not portion:
@@ -105,6 +107,7 @@ async def take_in(
         first_line=first_line,
         with_vectors=with_vectors,
         restore_erased=restore_erased,
+        dry_run=dry_run,
     )
     return Imported.of(taken)
 

@@ -23,6 +23,7 @@ from memory_server.domain.job import JobState, resting
 from memory_server.errors import StorageUnavailable
 from memory_server.ports.archive import Archive, Reading
 from memory_server.ports.clock import Clock
+from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.mongo import sessions
 from memory_server.storage.mongo.archive_taking import Taking
 from memory_server.storage.mongo.arrivals import Arrivals
@@ -59,7 +60,12 @@ class MongoArchive(Archive):
         return reading
 
     async def write(
-        self, project_id: str, items: Sequence[Item], *, restore_erased: bool = False
+        self,
+        project_id: str,
+        items: Sequence[Item],
+        *,
+        restore_erased: bool = False,
+        dry_run: bool = False,
     ) -> Sequence[Outcome]:
         taking = Taking(
             self._database,
@@ -68,8 +74,12 @@ class MongoArchive(Archive):
             items,
             now=self._clock.now(),
             restore_erased=restore_erased,
+            dry_run=dry_run,
         )
-        outcomes = await self._database.transact(taking.run)
+        try:
+            outcomes = await self._database.transact(taking.run)
+        except Judged as judged:
+            return judged.outcomes
         for collection, ids in taking.changed.items():
             self._database.announce(collection, ids)
         return outcomes

@@ -22,6 +22,7 @@ from memory_server.domain.archive import (
 from memory_server.domain.job import resting
 from memory_server.domain.moments import to_micros
 from memory_server.search.atlas.documents import MOMENTS
+from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.mongo import erased, gates
 from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import JOBS, SESSIONS, SNAPSHOTS, TURNS
@@ -52,6 +53,7 @@ class Taking:
         *,
         now: datetime,
         restore_erased: bool,
+        dry_run: bool,
     ) -> None:
         for item in items:
             if project_of(item) != project_id:
@@ -62,19 +64,26 @@ class Taking:
         self._items = items
         self._now = now
         self._restores = restore_erased
+        self._judges = dry_run
         self._erased: dict[str | None, datetime | None] = {}
         self._entered: Document = {}
         self.changed: dict[str, list[str]] = defaultdict(list)
         """The `_id`s of what searches have to know of, by collection."""
 
     async def run(self, session: Session) -> Sequence[Outcome]:
-        """Take the items in, in their order, and return what became of each."""
+        """Take the items in, in their order, and return what became of each.
+
+        A dry run ends with `Judged`, so that nothing of it is kept.
+        """
         self.changed.clear()
         self._erased.clear()
         self._entered = await gates.enter(self._database, session, self._project_id, "", self._now)
         if not self._restores:
             await erased.meet(self._database, session, self._project_id)
-        return [await self._taken(session, item) for item in self._items]
+        outcomes = [await self._taken(session, item) for item in self._items]
+        if self._judges:
+            raise Judged(outcomes)
+        return outcomes
 
     async def _taken(self, session: Session, item: Item) -> Outcome:
         known = await self._known(session, item)
@@ -163,7 +172,8 @@ class Taking:
                 session=session,
             )
             if root is None:
-                return Outcome.CONFLICT
+                there = await self._stored(session, name, item.root_id)
+                return Outcome.NEW if self._judges and there is None else Outcome.CONFLICT
             hidden = root["deleted"]
         document = memory_document(
             memory, root_id=item.root_id, hidden=hidden, vectors=_packed(item.vectors)

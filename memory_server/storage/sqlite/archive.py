@@ -25,6 +25,7 @@ from memory_server.domain.scope import Scope
 from memory_server.ports.archive import Archive, Reading
 from memory_server.search.local import vectors
 from memory_server.search.local.predicates import Predicate
+from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.sqlite.archive_taking import SQL, take
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.failures import translated
@@ -51,11 +52,21 @@ class SqliteArchive(Archive):
         return reading
 
     async def write(
-        self, project_id: str, items: Sequence[Item], *, restore_erased: bool = False
+        self,
+        project_id: str,
+        items: Sequence[Item],
+        *,
+        restore_erased: bool = False,
+        dry_run: bool = False,
     ) -> Sequence[Outcome]:
-        return await self._database.write(
-            lambda db: take(db, project_id, items, restore_erased=restore_erased)
-        )
+        try:
+            return await self._database.write(
+                lambda db: take(
+                    db, project_id, items, restore_erased=restore_erased, dry_run=dry_run
+                )
+            )
+        except Judged as judged:
+            return judged.outcomes
 
 
 class SqliteReading(Reading):

@@ -22,6 +22,7 @@ from memory_server.search.local import documents
 from memory_server.search.local.entries import memory_entry, turn_entry
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import SpacedVector
+from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.sqlite import memory_changes
 from memory_server.storage.sqlite.erasure import erased_at
 from memory_server.storage.sqlite.jobs import enqueue
@@ -41,16 +42,35 @@ def take(
     items: Sequence[Item],
     *,
     restore_erased: bool,
+    dry_run: bool,
 ) -> Sequence[Outcome]:
-    """Take items in, in their order, and return what became of each."""
+    """Take items in, in their order, and return what became of each.
+
+    A dry run ends with `Judged`, so that nothing of it is kept.
+    """
     for item in items:
         if project_of(item) != project_id:
             raise ValueError(f"an item of project {project_of(item)!r} among those of another")
     until = _let_in(connection, project_id)
     outcomes = [_taken(connection, item, restore_erased) for item in items]
+    if dry_run:
+        raise Judged(
+            [
+                Outcome.NEW if _is_ahead(connection, item) else outcome
+                for item, outcome in zip(items, outcomes, strict=True)
+            ]
+        )
     if until is not None:
         connection.execute(SQL["shut_again"], {"id": project_id, "until": until})
     return outcomes
+
+
+def _is_ahead(connection: sqlite3.Connection, item: Item) -> bool:
+    """Whether the memory that a former version belongs to is not there, and so yet to come."""
+    if not isinstance(item, ArchivedMemory) or item.root_id == item.memory.id:
+        return False
+    where = {"project_id": item.memory.project_id, "id": item.root_id}
+    return connection.execute(memory_changes.SQL["stored"], where).fetchone() is None
 
 
 def _let_in(connection: sqlite3.Connection, project_id: str) -> int | None:
