@@ -8,6 +8,7 @@ from agentengine_cli.commands import (
     context,
     create,
     dev,
+    eval,
     init,
     invoke,
     logs,
@@ -47,6 +48,7 @@ def build(*, completing: bool = False) -> typer.Typer:
     mcp.register(app)
     status.register(app)
     app.command("logs")(logs.logs)
+    app.add_typer(eval.app, name="eval")
     app.add_typer(service_account.app, name="service-account")
     app.add_typer(auth.app, name="auth")
     app.add_typer(context.app, name="context")
