@@ -1,5 +1,6 @@
 """What it took: milliseconds by stage, tokens and calls."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
@@ -13,12 +14,13 @@ _PERCENTILES = (50, 95, 99)
 
 def ingest_latencies(ingests: Sequence[IngestRecord]) -> Iterator[Latency]:
     """Percentiles of each stage of recording, over all calls of all conversations."""
-    stages: dict[str, list[float]] = {}
-    for ingest in ingests:
-        for stage, milliseconds in ingest.timing.items():
-            stages.setdefault(stage, []).extend(milliseconds)
-    for stage, values in stages.items():
-        yield from _latency("ingest", stage, "all", values)
+    for name, records in _by_configuration(ingests).items():
+        stages: dict[str, list[float]] = {}
+        for ingest in records:
+            for stage, milliseconds in ingest.timing.items():
+                stages.setdefault(stage, []).extend(milliseconds)
+        for stage, values in stages.items():
+            yield from _latency(name, stage, "all", values)
 
 
 def search_latencies(system: str, searches: Iterable[SearchRecord]) -> Iterator[Latency]:
@@ -39,20 +41,20 @@ def call_latencies(
     yield from _latency(system, stage, "all", [call.milliseconds for call in calls])
 
 
-def ingest_cost(ingests: Sequence[IngestRecord]) -> Cost:
-    """Add up what it took to remember all conversations."""
-    stored: dict[str, int] = {}
-    for ingest in ingests:
-        for source, count in ingest.stored.items():
-            stored[source] = stored.get(source, 0) + count
-    return Cost(
-        system="ingest",
-        n=len(ingests),
-        calls=sum(ingest.calls for ingest in ingests),
-        tokens_in=sum(ingest.tokens for ingest in ingests),
-        seconds=sum(ingest.seconds for ingest in ingests),
-        stored=stored,
-    )
+def ingest_costs(ingests: Sequence[IngestRecord]) -> Iterator[Cost]:
+    """Add up what it took to remember all conversations, for each way to do it."""
+    for name, records in _by_configuration(ingests).items():
+        stored: Counter[str] = Counter()
+        for ingest in records:
+            stored.update(ingest.stored)
+        yield Cost(
+            system=name,
+            n=len(records),
+            calls=sum(ingest.calls for ingest in records),
+            tokens_in=sum(ingest.tokens for ingest in records),
+            seconds=sum(ingest.seconds for ingest in records),
+            stored=stored,
+        )
 
 
 def search_cost(system: str, searches: Sequence[SearchRecord], cutoffs: Sequence[int]) -> Cost:
@@ -73,6 +75,16 @@ def call_cost(system: str, calls: Sequence[AnswerRecord | JudgementRecord]) -> C
         tokens_in=sum(call.tokens_in for call in calls),
         tokens_out=sum(call.tokens_out for call in calls),
     )
+
+
+def _by_configuration(ingests: Sequence[IngestRecord]) -> dict[str, list[IngestRecord]]:
+    """Name what was stored in one way `ingest`; where there were several, by their digests."""
+    found: dict[str, list[IngestRecord]] = {}
+    for ingest in ingests:
+        found.setdefault(ingest.configuration, []).append(ingest)
+    if len(found) == 1:
+        return {"ingest": list(ingests)}
+    return {f"ingest #{key[:6]}": records for key, records in found.items()}
 
 
 def _latency(system: str, stage: str, warmth: str, values: Sequence[float]) -> Iterator[Latency]:

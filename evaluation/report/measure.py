@@ -122,6 +122,7 @@ class _Measuring:
             lost=lost,
             scores=scores,
             conversations={key: each.conversation for key, each in self.counted.items()},
+            question_categories={key: each.category for key, each in self.counted.items()},
         )
 
     def _scored(self, system: System) -> Iterator[tuple[str, Scored]]:
@@ -135,7 +136,7 @@ class _Measuring:
             case _:
                 for key, judgements in self.records.judgements[system.key].items():
                     if key in self.counted:
-                        yield key, score_judgements(judgements)
+                        yield key, score_judgements(judgements, system.k)
 
     def _score_search(self, search: SearchRecord) -> Scored:
         question = self.counted[search.question]
@@ -202,8 +203,7 @@ class _Measuring:
                     yield from costs.call_latencies(system.key, "judge", self._verdicts(system))
 
     def _costs(self, systems: Sequence[System]) -> Iterator[Cost]:
-        if self.records.ingests:
-            yield costs.ingest_cost(self.records.ingests)
+        yield from costs.ingest_costs(self.records.ingests)
         for system in systems:
             match system.stage:
                 case "search":

@@ -236,6 +236,7 @@ class Measured(Part):
     """Of each system, by measure and question: what a comparison pairs."""
     conversations: Mapping[str, str] = Field(exclude=True, repr=False)
     """The conversation of each question."""
+    question_categories: Mapping[str, str] = Field(exclude=True, repr=False)
 
     def system(self, key: str) -> System:
         """Return the system of a key."""

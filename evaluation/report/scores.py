@@ -70,25 +70,26 @@ def score_curve(search: SearchRecord, question: QuestionRecord, cutoffs: Sequenc
 
 def score_answer(answer: AnswerRecord, question: QuestionRecord) -> Scored:
     """Score one answer by the words it shares with a right one, the best of several."""
-    yield Measure("words"), float(len(answer.answer.split()))
+    k = answer.k
+    yield Measure("words", k=k), float(len(answer.answer.split()))
     if question.is_abstention:
         adversarial = overlap.ADVERSARIAL
-        yield Measure("declined"), overlap.locomo_f1(answer.answer, "", adversarial)
+        yield Measure("declined", k=k), overlap.locomo_f1(answer.answer, "", adversarial)
     if question.is_abstention or not question.answers:
         return
     golds = question.answers
     category = question.category
     yield (
-        Measure("f1_locomo"),
+        Measure("f1_locomo", k=k),
         max(overlap.locomo_f1(answer.answer, gold, category) for gold in golds),
     )
     for name, metric in OVERLAPS.items():
-        yield Measure(name), max(metric(answer.answer, gold) for gold in golds)
+        yield Measure(name, k=k), max(metric(answer.answer, gold) for gold in golds)
 
 
-def score_judgements(judgements: Sequence[JudgementRecord]) -> Scored:
+def score_judgements(judgements: Sequence[JudgementRecord], k: int | None) -> Scored:
     """Score one answer by the share of runs that called it right; unreadable is not right."""
-    yield Measure(J), fmean(float(judgement.is_right is True) for judgement in judgements)
+    yield Measure(J, k=k), fmean(float(judgement.is_right is True) for judgement in judgements)
 
 
 def _levels(
