@@ -49,3 +49,14 @@ def _self_test(tests: Sequence[SelfTestRecord]) -> SelfTest:
 def _rate(tests: Sequence[SelfTestRecord], kind: str) -> Rate:
     values = [float(test.is_right is True) for test in tests if test.kind == kind]
     return Rate(passed=int(sum(values)), n=len(values))
+
+
+def self_test_cells(test: SelfTest | None) -> tuple[str, str, str]:
+    """Write the rates of a self-test, or that there was none."""
+    if test is None:
+        return ("not tested",) * 3
+    right, specific, vague = (
+        f"{rate.share:.2f} ({rate.passed}/{rate.n})"
+        for rate in (test.right, test.specific, test.vague)
+    )
+    return right, specific, vague

@@ -21,6 +21,7 @@ from evaluation.report.measured import (
     Measured,
     Reason,
     System,
+    middle_of,
 )
 from evaluation.report.reading import Records, read_records
 from evaluation.report.scores import (
@@ -38,7 +39,6 @@ CUTOFFS = (5, 10, 20)
 BUDGETS = (500, 1000, 2000, 4000)
 """Tokens."""
 _CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
-_LOSSES_AT = 10
 
 
 def measure(
@@ -165,7 +165,7 @@ class _Measuring:
         }
         return Losses(
             system=system.key,
-            k=_LOSSES_AT if _LOSSES_AT in self.cutoffs else self.cutoffs[-1],
+            k=middle_of(self.cutoffs),
             questions=self.counted,
             searches=self.records.searches[system.key],
             others=others,

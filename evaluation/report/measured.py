@@ -13,6 +13,11 @@ MACRO = "macro"
 """All categories, each with the same weight."""
 
 
+def middle_of(cutoffs: Sequence[int]) -> int:
+    """Return the k that is told of where only one is: 10, or the largest."""
+    return 10 if 10 in cutoffs else max(cutoffs)
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What a score says: `recall` of `turn` within the first 10 items, or within 500 tokens."""
@@ -237,6 +242,11 @@ class Measured(Part):
     conversations: Mapping[str, str] = Field(exclude=True, repr=False)
     """The conversation of each question."""
     question_categories: Mapping[str, str] = Field(exclude=True, repr=False)
+
+    @property
+    def middle(self) -> int:
+        """Return the k that is told of where only one is."""
+        return middle_of(self.cutoffs)
 
     def system(self, key: str) -> System:
         """Return the system of a key."""
