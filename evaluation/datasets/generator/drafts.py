@@ -22,6 +22,8 @@ class Said:
     """What one session holds besides chat: a fact of the user, or a list the assistant gives."""
 
     topic: str
+    about: Sequence[str] = ()
+    """Things of the topic that the chat comes to more often."""
     fact: str = ""
     ask: str = ""
     reply: str = ""

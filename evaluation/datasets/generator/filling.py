@@ -51,9 +51,9 @@ class Fillings:
         pen = Pen(self._grammar, Random(f"{self._seed}/{number}"))  # noqa: S311 no secret
         draw = pen.chance.random()
         is_own = draw < _OWN
-        key, said = "", Said(topic=pen.pick(list(self._grammar.topics)))
-        if draw < _OWN + _OTHERS:
-            key, said = _said(Desk(pen), is_own=is_own)
+        key, said = _said(Desk(pen), is_own=is_own)
+        if draw >= _OWN + _OTHERS:
+            key, said = "", Said(topic=said.topic)
         messages, _ = write_session(pen, self._length, said)
         return Filling(id=_id(pen, is_chat=not key), messages=messages, key=key, is_own=is_own)
 
@@ -80,5 +80,7 @@ def _said(desk: Desk, *, is_own: bool) -> tuple[str, Said]:
         case Event():
             days = pen.pick(range(LATEST_TOLD))
             slots["when"] = when(desk, desk.today - timedelta(days=days), days)
-    fact = pen.write(pen.pick(kind.said if is_own else kind.others), kind.topic, **slots)
-    return kind.key, Said(topic=kind.topic, fact=fact)
+    fact = pen.write(
+        pen.pick(kind.said if is_own else kind.others), grammar.topics[kind.topic], **slots
+    )
+    return kind.key, Said(topic=kind.topic, about=kind.about, fact=fact)

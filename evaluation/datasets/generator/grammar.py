@@ -17,6 +17,14 @@ class Topic:
     goals: Sequence[str]
     things: Sequence[str]
 
+    def near(self, about: Sequence[str]) -> "Topic":
+        """Return the topic in which these things come up too."""
+        return Topic(goals=self.goals, things=(*self.things, *about))
+
+    def only(self, about: Sequence[str]) -> "Topic":
+        """Return the topic in which nothing but these things comes up, where there are any."""
+        return Topic(goals=self.goals, things=about or self.things)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent:
@@ -34,6 +42,8 @@ class Attribute(Absent):
 
     key: str
     topic: str
+    about: Sequence[str]
+    """Things that the chat around it is about."""
     value: str
     said: Sequence[str]
     changed: Sequence[str]
@@ -48,6 +58,7 @@ class Tally(Absent):
 
     key: str
     topic: str
+    about: Sequence[str]
     said: Sequence[str]
     asked: Sequence[str]
     others: Sequence[str]
@@ -64,6 +75,7 @@ class Event:
 
     key: str
     topic: str
+    about: Sequence[str]
     noun: str
     did: str
     said: Sequence[str]
@@ -87,6 +99,7 @@ class Taste:
 
     key: str
     topic: str
+    about: Sequence[str]
     said: Sequence[str]
     asked: Sequence[str]
     wants: str

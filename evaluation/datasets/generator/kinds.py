@@ -47,6 +47,7 @@ def draft_update(desk: Desk, *, is_abstention: bool) -> Draft:
 def draft_multiple(desk: Desk, *, is_abstention: bool) -> Draft:
     """Write a question that counts, or adds up, what several sessions told one by one."""
     tally = desk.pen.pick(desk.pen.grammar.tallies)
+    topic = desk.pen.grammar.topics[tally.topic]
     times = desk.pen.chance.randint(2, 5)
     items: list[str] = []
     evidence, total = [], 0
@@ -54,14 +55,16 @@ def draft_multiple(desk: Desk, *, is_abstention: bool) -> Draft:
         item, amount = desk.counted(tally, items)
         items.append(item)
         total += amount
-        fact = desk.pen.write(desk.pen.pick(tally.said), tally.topic, item=item, amount=item)
-        evidence.append((desk.moment(days_ago), Said(topic=tally.topic, fact=fact)))
+        fact = desk.pen.write(desk.pen.pick(tally.said), topic, item=item, amount=item)
+        evidence.append(
+            (desk.moment(days_ago), Said(topic=tally.topic, about=tally.about, fact=fact))
+        )
     whole = desk.pen.write(tally.unit, amount=str(total)) if tally.sums else total
     decoys = []
     for _ in range(MOST_DECOYS):
         item, _ = desk.counted(tally, items)
-        fact = desk.pen.write(desk.pen.pick(tally.others), tally.topic, item=item, amount=item)
-        decoys.append(Said(topic=tally.topic, fact=fact))
+        fact = desk.pen.write(desk.pen.pick(tally.others), topic, item=item, amount=item)
+        decoys.append(Said(topic=tally.topic, about=tally.about, fact=fact))
     if is_abstention:
         absent = desk.absent(tally.label, tally.absent)
         return desk.draft(tally.absent_asked, absent, evidence[:2], [tally.key], decoys)
@@ -100,13 +103,13 @@ def draft_preference(desk: Desk, *, is_abstention: bool) -> Draft:
         avoids=taste.avoids,
     )
     [days_ago] = desk.days_ago(1, 28)
-    evidence = [(desk.moment(days_ago), Said(topic=taste.topic, fact=fact))]
+    evidence = [(desk.moment(days_ago), Said(topic=taste.topic, about=taste.about, fact=fact))]
     return desk.draft(desk.pen.pick(taste.asked), rubric, evidence, [taste.key])
 
 
 def _fact(desk: Desk, attribute: Attribute, forms: Sequence[str], value: str) -> Said:
     fact = desk.pen.write(desk.pen.pick(forms), value=value)
-    return Said(topic=attribute.topic, fact=fact)
+    return Said(topic=attribute.topic, about=attribute.about, fact=fact)
 
 
 def _asked(desk: Desk, attribute: Attribute, value: str, *, is_abstention: bool) -> tuple[str, str]:
@@ -119,6 +122,7 @@ def _others(desk: Desk, attribute: Attribute, values: set[str]) -> Sequence[Said
     return [
         Said(
             topic=attribute.topic,
+            about=attribute.about,
             fact=desk.pen.write(
                 desk.pen.pick(attribute.others), value=desk.pen.another(attribute.value, values)
             ),

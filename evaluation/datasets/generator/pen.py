@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, TypeVar
 
-from evaluation.datasets.generator.grammar import Grammar
+from evaluation.datasets.generator.grammar import Grammar, Topic
 
 _SLOT: Final = re.compile(r"\{([a-z_]+2?)(?::([\d:]+))?\}")
 _ONSETS: Final = "b d f g h k l m n p r s t v z br dr fl gr kl pr st tr".split()
@@ -41,11 +41,11 @@ class Pen:
         """Return one of them."""
         return options[int(self.chance.random() * len(options))]
 
-    def phrase(self, name: str, topic: str = "", **slots: str) -> str:
+    def phrase(self, name: str, topic: Topic | None = None, **slots: str) -> str:
         """Write one of the phrases of that name."""
         return self.write(self.pick(self.grammar.phrases[name]), topic, **slots)
 
-    def write(self, template: str, topic: str = "", **slots: str) -> str:
+    def write(self, template: str, topic: Topic | None = None, **slots: str) -> str:
         """Fill the template's slots; `{thing}` is one of the topic's."""
         known = dict(slots)
         return _SLOT.sub(lambda slot: self._filled(slot[1], slot[2], topic, known), template)
@@ -56,7 +56,9 @@ class Pen:
             pass
         return text
 
-    def _filled(self, name: str, numbers: str | None, topic: str, known: dict[str, str]) -> str:
+    def _filled(
+        self, name: str, numbers: str | None, topic: Topic | None, known: dict[str, str]
+    ) -> str:
         if name.endswith("_start"):
             return capitalized(self._filled(name.removesuffix("_start"), numbers, topic, known))
         if name in known:
@@ -66,7 +68,9 @@ class Pen:
             known[name] = text
         return text
 
-    def _made(self, name: str, numbers: str | None, topic: str, known: Mapping[str, str]) -> str:
+    def _made(
+        self, name: str, numbers: str | None, topic: Topic | None, known: Mapping[str, str]
+    ) -> str:
         if numbers:
             number = self._number(*map(int, numbers.split(":")))
             return f"{number:,}" if name == "money" else str(number)
@@ -79,11 +83,11 @@ class Pen:
             pass
         return self.write(text) if "{" in text else text
 
-    def _words(self, name: str, topic: str) -> Sequence[str]:
-        if name == "thing":
-            return self.grammar.topics[topic].things
-        if name == "goal":
-            return self.grammar.topics[topic].goals
+    def _words(self, name: str, topic: Topic | None) -> Sequence[str]:
+        if topic and name == "thing":
+            return topic.things
+        if topic and name == "goal":
+            return topic.goals
         return self.grammar.words[_LISTS.get(name, name)]
 
     def _number(self, least: int, end: int, step: int = 1) -> int:

@@ -34,7 +34,7 @@ def draft_temporal(desk: Desk, *, is_abstention: bool) -> Draft:
         told = max(0, days_ago - told_after)
         day = desk.today - timedelta(days=days_ago)
         fact = desk.pen.write(desk.pen.pick(event.said), when=when(desk, day, days_ago - told))
-        evidence.append((desk.moment(told), Said(topic=event.topic, fact=fact)))
+        evidence.append((desk.moment(told), Said(topic=event.topic, about=event.about, fact=fact)))
         happened.append(_Happened(event, day))
     question, answer = _absent(desk, happened) if is_abstention else _ASK[shape](desk, happened)
     keys = [event.key for event in events]
@@ -66,7 +66,7 @@ def _decoys(desk: Desk, events: Sequence[Event]) -> Sequence[Said]:
         # The day is only said, never reckoned with: whichever weekday or date it names will do.
         day = desk.today - timedelta(days=desk.pen.pick(range(EARLIEST)))
         fact = desk.pen.write(desk.pen.pick(event.others), when=when(desk, day, days))
-        decoys.append(Said(topic=event.topic, fact=fact))
+        decoys.append(Said(topic=event.topic, about=event.about, fact=fact))
     return decoys
 
 

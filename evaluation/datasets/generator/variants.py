@@ -30,8 +30,8 @@ VARIANTS: Final[Mapping[str, Variant]] = {
         sessions=49,
         length=Length(exchanges=(3, 6), sentences=_LONG),
         characters=515_000,
-        decoys=3,
+        decoys=2,
     ),
-    "m": Variant(sessions=500, length=Length(exchanges=(3, 8), sentences=_LONG), decoys=9),
+    "m": Variant(sessions=500, length=Length(exchanges=(3, 8), sentences=_LONG), decoys=6),
 }
 """By name. `small` is for tests; the others have the sizes of LongMemEval's files."""
