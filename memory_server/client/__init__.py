@@ -17,6 +17,7 @@ from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
     BlockDocument,
+    BuiltContext,
     Erased,
     Flushed,
     FoundBlocks,
@@ -51,6 +52,7 @@ __all__ = [
     "ArchiveClient",
     "BlockDocument",
     "BlocksClient",
+    "BuiltContext",
     "Checked",
     "ConfigDocument",
     "ConfigStored",

@@ -17,6 +17,7 @@ from memory_server.client.deployment import ADMIN, DeploymentClient
 from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
+    BuiltContext,
     Erased,
     Flushed,
     FoundMemory,
@@ -186,6 +187,19 @@ class MemoryServerClient:
         path = f"{self._project}/memory/turns/search"
         answer = await self._wire.call("POST", path, idempotent=True, json=body)
         return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
+
+    async def context_from_sources(
+        self, query: str, *, sources: Sequence[Mapping[str, Any]], **more: Any
+    ) -> BuiltContext:
+        """Return a context of these sources, each searched with a mode and a number of its own.
+
+        `more` are the other fields, by their names on the wire: `user_id`, `session_id`,
+        `rerank`, `max_tokens`, `format_style`, `include_memories`.
+        """
+        body = {"query": query, "sources": [*map(dict, sources)]} | _query(**more)
+        path = f"{self._project}/memory/retrieval/context-from-sources"
+        answer = await self._wire.call("POST", path, idempotent=True, json=body)
+        return cast(BuiltContext, having(answer, "formatted_context", "metadata"))
 
     async def records(
         self, query: str, *, type: str, top_k: int | None = None

@@ -181,6 +181,16 @@ class FoundBlocks(TypedDict):
     """Milliseconds by stage."""
 
 
+class BuiltContext(TypedDict):
+    """A context, ready for a prompt."""
+
+    formatted_context: str | Sequence[Mapping[str, Any]]
+    metadata: Mapping[str, Any]
+    """`token_count`, `timing` in seconds by stage, `source_outcomes`, `warnings` and more."""
+    selected_memories: NotRequired[Sequence[FoundMemory] | None]
+    """In the order of the context, if they were asked for."""
+
+
 class Flushed(TypedDict):
     """What a flush promoted."""
 
