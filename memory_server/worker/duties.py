@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from memory_server.domain.server import HEARTBEAT
 from memory_server.ports.attempts import Attempts
@@ -77,7 +77,7 @@ def duties_of_workers(
             runner.wake()
 
     async def tidy() -> None:
-        before = clock.now() - timedelta(days=snapshot.ttl_days)
+        before = days_before(clock.now(), snapshot.ttl_days)
         if snapshot.delete_promoted:
             await _to_the_end(lambda: store.snapshots.delete_promoted_turns(limit=TIDY_TURNS))
         await _to_the_end(lambda: store.snapshots.expire(before=before, limit=TIDY_SNAPSHOTS))
@@ -88,6 +88,14 @@ def duties_of_workers(
         Duty(name="re-embedding", every=timedelta(seconds=10), act=reembedding.tend),
         Duty(name="expiry", every=timedelta(seconds=60), act=tidy),
     ]
+
+
+def days_before(moment: datetime, days: int) -> datetime:
+    """Return the moment so many days before, or the first there is: a million days is for ever."""
+    try:
+        return moment - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 async def _to_the_end(some: Callable[[], Awaitable[int]]) -> None:
