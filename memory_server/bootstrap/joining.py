@@ -13,6 +13,7 @@ from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
 from memory_server.models import Models, Providers
 from memory_server.ports.clock import Clock
+from memory_server.ports.spaces import BareTurns
 from memory_server.ports.store import Store
 from memory_server.project_config import MemoryConfig
 from memory_server.providers.agents.builtin import BuiltInAgent
@@ -202,11 +203,20 @@ class Joining:
             target=self._providers.target,
             wanted=self._settings.embedding,
             turns_alone=memory.embed_on_write or memory.snapshot.topic_shift_enabled,
+            bare=self._bare_turns,
             project_id=self._settings.project_id,
             clock=self._clock,
             ids=self._ids,
             on_queued=lambda: self._rebuilder.wake(),
         )
+
+    @property
+    def _bare_turns(self) -> BareTurns:
+        """Which turns are to have a vector, as far as a model that was away gave them none."""
+        if self._memory.embed_on_write:
+            return BareTurns.ALL
+        is_embedded = self._memory.snapshot.embed_stm_before_promotion
+        return BareTurns.PROMOTED if is_embedded else BareTurns.NONE
 
     @cached_property
     def _rebuilder(self) -> Runner:

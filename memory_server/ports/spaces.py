@@ -13,9 +13,18 @@ from memory_server.domain.spaces import SpacesInUse
 from memory_server.project_config import EmbeddingConfig
 
 
+class BareTurns(StrEnum):
+    """Which turns miss a vector though they have none of any space: no model was there for them."""
+
+    NONE = "none"
+    PROMOTED = "promoted"
+    """Others get theirs when they are promoted."""
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A turn, or a version of a memory, that has a vector and none of a certain space."""
+    """A turn, or a version of a memory, that is to have a vector of a space and has none."""
 
     project_id: str
     id: str
@@ -84,12 +93,18 @@ class Spaces(Protocol):
 
     @abstractmethod
     async def missing(
-        self, space: str, *, after: str | None = None, limit: int
+        self,
+        space: str,
+        *,
+        after: str | None = None,
+        limit: int,
+        bare: BareTurns = BareTurns.NONE,
     ) -> Sequence[Missing]:
         """Return what has a vector of another space and none of this one, in a fixed order.
 
-        What is added meanwhile may come before `after`: it is found when asked from the beginning.
-        Texts that the space's model cannot embed are left out.
+        With `bare`, also turns that have none at all. What is added meanwhile may come before
+        `after`: it is found when asked from the beginning. Texts that the space's model cannot
+        embed are left out.
         """
         ...
 
@@ -97,13 +112,13 @@ class Spaces(Protocol):
     async def give(self, vectors: Sequence[Given], space: EmbeddingSpace) -> None:
         """Keep vectors of a space beside those of others.
 
-        What is gone, has no vector any more or was changed since is left out.
+        What is gone, a memory that has no vector any more or was changed since is left out.
         """
         ...
 
     @abstractmethod
     async def switch(self, settling: Job, *, now: datetime) -> Switch:
-        """Let the target answer if nothing is missing, in one durable transaction.
+        """Let the target answer if no vector is without one of it, in one durable transaction.
 
         What another server writes in that very moment may miss a vector of it afterwards.
 

@@ -16,7 +16,7 @@ from memory_server.domain.words import embedding_text
 from memory_server.errors import MemoryServerError
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
-from memory_server.ports.spaces import Given, Missing, Switch
+from memory_server.ports.spaces import BareTurns, Given, Missing, Switch
 from memory_server.ports.store import Store
 from memory_server.project_config import LOCAL_DIMENSIONS, EmbeddingConfig
 
@@ -50,18 +50,23 @@ class Reembedding:
         target: Embedder | None,
         wanted: EmbeddingConfig,
         turns_alone: bool,
+        bare: BareTurns,
         project_id: str,
         clock: Clock,
         ids: Ids,
         on_queued: Callable[[], None],
     ) -> None:
-        """Prepare; `turns_alone`: turns are embedded without the one they answer."""
+        """Prepare; `turns_alone`: turns are embedded without the one they answer.
+
+        `bare` are the turns that are to have a vector though no model gave them one.
+        """
         self._on_queued = on_queued
         self._store = store
         self._embedder = embedder
         self._target = target
         self._wanted = wanted
         self._turns_alone = turns_alone
+        self._bare = bare
         self._project_id = project_id
         self._clock = clock
         self._ids = ids
@@ -136,7 +141,7 @@ class Reembedding:
                 await self._put_back(job, NOT_HERE)
                 return
             batch = await self._store.spaces.missing(
-                self._target.space.name, after=after, limit=BATCH
+                self._target.space.name, after=after, limit=BATCH, bare=self._bare
             )
             if not batch and after is None and await self._is_settled(job, spaces):
                 return
@@ -212,10 +217,10 @@ class Reembedding:
         return texts
 
     async def _catch_up(self, active: EmbeddingConfig) -> None:
-        """Give what was written on the former model after the switch a vector of this one."""
+        """Give what was written on the former model, or without it, a vector of this one."""
         if self._embedder.space.name != active.space:
             return
-        while batch := await self._store.spaces.missing(active.space, limit=BATCH):
+        while batch := await self._store.spaces.missing(active.space, limit=BATCH, bare=self._bare):
             await self._make(batch, self._embedder)
 
     def _is_old(self, switched_at: datetime | None) -> bool:

@@ -14,7 +14,7 @@ from memory_server.domain.memory import Memory
 from memory_server.domain.turn import Turn
 from memory_server.ports.memories import Add, Erase, Replace
 from memory_server.ports.search import Selection
-from memory_server.ports.spaces import Given, Missing, Switch
+from memory_server.ports.spaces import BareTurns, Given, Missing, Switch
 from memory_server.ports.store import Store
 from memory_server.project_config import EmbeddingConfig
 from tests.clock import START
@@ -218,6 +218,40 @@ class SpacesContract:
         assert {(one.id, one.is_turn) for one in found} == {(turn.id, True), (memory.id, False)}
         assert await missing(store, SPACE) == []
 
+    async def test_turns_that_no_model_was_there_for_miss_a_vector_where_that_is_asked(
+        self, store: Store
+    ) -> None:
+        promoted = await store.turns.append(a_turn("Lisbon"))
+        await store.snapshots.promote(a_snapshot(1, 1), [])
+        waiting = await store.turns.append(a_turn("Oslo"))
+        held = await say(store, session_id="other")
+
+        found = {bare: set(ids(await missing(store, bare=bare))) for bare in BareTurns}
+
+        assert found == {
+            BareTurns.NONE: {held.id},
+            BareTurns.PROMOTED: {held.id, promoted.id},
+            BareTurns.ALL: {held.id, promoted.id, waiting.id},
+        }
+
+    async def test_such_a_turn_is_given_one_and_found_by_it_or_refused_once(
+        self, store: Store
+    ) -> None:
+        given = await store.turns.append(a_turn("Lisbon"))
+        refused = await store.turns.append(a_turn("?"))
+        await begin(store)
+
+        await give(store, given)
+        await refuse(store, refused)
+
+        assert await missing(store, bare=BareTurns.ALL) == []
+        assert await found(store, OTHER_SPACE) == {given.id}
+        turns = await store.turns.get_many(PROJECT, [given.id, refused.id])
+        assert {turn.id: turn.has_embedding for turn in turns} == {
+            given.id: True,
+            refused.id: False,
+        }
+
     async def test_every_version_of_a_memory_misses_a_vector(self, store: Store) -> None:
         memory = await know(store)
         newer = replace(memory, body=a_fact(text="Oslo"), version=2, revision=memory.revision + 1)
@@ -294,14 +328,17 @@ class SpacesContract:
 
         assert ids(await missing(store)) == [memory.id]
 
-    async def test_nothing_is_given_to_what_is_gone_or_has_no_vector(self, store: Store) -> None:
+    async def test_nothing_is_given_to_what_is_gone_or_a_memory_that_has_no_vector(
+        self, store: Store
+    ) -> None:
         memory = await know(store)
         await store.memories.apply(PROJECT, [Erase(memory_id=memory.id)])
-        bare = await store.turns.append(a_turn())
+        bare = a_memory()
+        await store.memories.apply(PROJECT, [Add(memory=bare)])
 
         await give(store, memory, bare)
 
-        assert await found(store, OTHER_SPACE) == set()
+        assert await found(store, OTHER_SPACE, Source.SEMANTIC) == set()
         assert (await store.spaces.look(counted=True)).held == 0
 
     async def test_a_text_that_cannot_be_embedded_is_missed_no_more(self, store: Store) -> None:

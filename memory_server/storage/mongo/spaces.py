@@ -17,7 +17,7 @@ from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
 from memory_server.domain.moments import maybe_moment, to_micros
 from memory_server.domain.spaces import SpacesInUse, job_of
-from memory_server.ports.spaces import Given, Missing, Spaces, Switch
+from memory_server.ports.spaces import BareTurns, Given, Missing, Spaces, Switch
 from memory_server.project_config import EmbeddingConfig
 from memory_server.search.local.vectors import spaced
 from memory_server.storage.mongo.arrivals import Arrivals
@@ -35,6 +35,13 @@ from memory_server.storage.mongo.job_changes import done, enqueue, settle
 
 COLLECTIONS = (TURNS, *MEMORIES.values())
 _THE_ONE = {"_id": "spaces"}
+_HELD: Document = {"has_embedding": True}
+"""What is so of a document that has a vector of some space."""
+_BARE: Mapping[BareTurns, Document] = {
+    BareTurns.NONE: _HELD,
+    BareTurns.PROMOTED: {"$or": [_HELD, {"snapshot_id": {"$type": "string"}}]},
+    BareTurns.ALL: {},
+}
 _NEW: Mapping[str, Any] = {
     "active": None,
     "target": None,
@@ -104,14 +111,20 @@ class MongoSpaces(Spaces):
         return await self.look()
 
     async def missing(
-        self, space: str, *, after: str | None = None, limit: int
+        self,
+        space: str,
+        *,
+        after: str | None = None,
+        limit: int,
+        bare: BareTurns = BareTurns.NONE,
     ) -> Sequence[Missing]:
         first, *last = json.loads(after) if after else (0,)
         found: list[Missing] = []
         with self._database.translated():
             for place, name in list(enumerate(COLLECTIONS))[first:]:
                 beyond = {"_id": {"$gt": identity(*last)}} if last and place == first else {}
-                wanted = {**beyond, **_without(space_key(space))}
+                held = _BARE[bare] if name == TURNS else _HELD
+                wanted = {**beyond, **_without(space_key(space)), **held}
                 documents = await self._some(name, wanted, limit - len(found))
                 before = await self._before(documents) if name == TURNS else {}
                 found += [_missing(place, one, before) for one in documents]
@@ -127,7 +140,7 @@ class MongoSpaces(Spaces):
                 change: Document = {"$addToSet": {"refused": key}}
                 if one.vector is not None:
                     spaced(one.vector, space)  # refuses one of another dimension
-                    change = {"$set": {f"vectors.{key}": packed(one.vector)}}
+                    change = {"$set": {f"vectors.{key}": packed(one.vector), "has_embedding": True}}
                 if await self._give(one, key, change):
                     given += one.vector is not None
                     refused += one.vector is None
@@ -206,7 +219,8 @@ class MongoSpaces(Spaces):
         which: Document = {"_id": identity(one.project_id, one.id), **_without(key)}
         names: Sequence[str] = (TURNS,)
         if one.revision is not None:
-            which["revision"], names = one.revision, tuple(MEMORIES.values())
+            which |= {"revision": one.revision, **_HELD}
+            names = tuple(MEMORIES.values())
         for name in names:
             if (await self._database[name].update_one(which, change)).modified_count:
                 self._database.announce(name, [which["_id"]])
@@ -291,9 +305,8 @@ async def _counts(database: MongoDatabase) -> Mapping[str, int]:
 
 
 def _without(key: str) -> Document:
-    """Return what is so of a document that has a vector, and none of a space."""
+    """Return what is so of a document that has no vector of a space, though it could."""
     return {
-        "has_embedding": True,
         f"vectors.{key}": {"$exists": False},
         "refused": {"$ne": key},
     }

@@ -12,7 +12,7 @@ from memory_server.domain.job import Job
 from memory_server.domain.json_values import encode
 from memory_server.domain.moments import maybe_micros, maybe_moment, to_micros
 from memory_server.domain.spaces import SpacesInUse, job_of
-from memory_server.ports.spaces import Given, Missing, Spaces, Switch
+from memory_server.ports.spaces import BareTurns, Given, Missing, Spaces, Switch
 from memory_server.project_config import EmbeddingConfig
 from memory_server.search.local import documents, vectors
 from memory_server.search.local.statements import load
@@ -41,10 +41,17 @@ class SqliteSpaces(Spaces):
         return await self._database.write(lambda db: _cancel(db, now))
 
     async def missing(
-        self, space: str, *, after: str | None = None, limit: int
+        self,
+        space: str,
+        *,
+        after: str | None = None,
+        limit: int,
+        bare: BareTurns = BareTurns.NONE,
     ) -> Sequence[Missing]:
         values = {"space": space, "after": int(after or 0), "limit": limit}
-        rows = await self._database.read(lambda db: db.execute(SQL["missing"], values).fetchall())
+        values["all"] = bare is BareTurns.ALL
+        found = SQL["missing" if bare is BareTurns.NONE else "missing_or_bare"]
+        rows = await self._database.read(lambda db: db.execute(found, values).fetchall())
         return [
             Missing(
                 project_id=row["project_id"],
@@ -135,6 +142,8 @@ def _give(connection: sqlite3.Connection, given: Sequence[Given], space: Embeddi
             connection.execute(SQL["refuse"], {"document": row["rowid"], "space": space.name})
         else:
             vectors.store(connection, documents.place_of(row), vectors.spaced(one.vector, space))
+            if one.revision is None:
+                connection.execute(SQL["held_turn"], where)
 
 
 def _is_at(connection: sqlite3.Connection, where: Mapping[str, Any]) -> bool:

@@ -33,11 +33,37 @@ WHERE v.document > :after AND v.space <> :space
     )
 ORDER BY v.document LIMIT :limit;
 
+-- name: missing_or_bare
+-- The same, and turns that have no vector at all: those that were promoted, or all.
+SELECT d.rowid AS place, d.project_id, d.id, d.source = 'stm' AS is_turn, b.id AS follows
+FROM documents AS d
+LEFT JOIN turns AS t ON d.source = 'stm' AND t.project_id = d.project_id AND t.id = d.id
+LEFT JOIN turns AS b ON b.project_id = t.project_id AND b.session_id = t.session_id
+    AND b.turn_seq = t.turn_seq - 1 AND b.snapshot_id = t.snapshot_id
+WHERE d.rowid > :after
+    AND (
+        t.snapshot_id IS NOT NULL OR (t.id IS NOT NULL AND :all)
+        OR EXISTS (SELECT 1 FROM vector_places AS v WHERE v.document = d.rowid)
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM vector_places AS n WHERE n.document = d.rowid AND n.space = :space
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM vector_refusals AS r WHERE r.document = d.rowid AND r.space = :space
+    )
+ORDER BY d.rowid LIMIT :limit;
+
 -- name: place
--- Where a document's vectors belong, if it has any.
+-- Where a document's vectors belong, if it is a turn or has any.
 SELECT d.rowid, d.project_id, d.source, d.user_id, d.state FROM documents AS d
 WHERE d.project_id = :project_id AND d.id = :id
-    AND EXISTS (SELECT 1 FROM vector_places AS v WHERE v.document = d.rowid);
+    AND (
+        d.source = 'stm' OR EXISTS (SELECT 1 FROM vector_places AS v WHERE v.document = d.rowid)
+    );
+
+-- name: held_turn
+-- Note that a turn has a vector.
+UPDATE turns SET has_embedding = 1 WHERE project_id = :project_id AND id = :id;
 
 -- name: is_at
 -- Whether a memory is in a certain state.

@@ -211,6 +211,19 @@ async def test_a_model_that_does_not_answer_is_not_begun_with(
     assert (await spaces(deployed)).target is None
 
 
+async def test_what_was_said_while_the_former_model_was_away_is_found_by_the_new_one(
+    deployed: Deployed, first: Application
+) -> None:
+    await talk(first)
+    embedder(first).failure = ProviderUnavailable("gone for good")
+    await talk(first, ["My cat is called Leo."])
+
+    await reembed(deployed)
+    await switched(deployed)
+
+    assert "Leo" in str((await answers(deployed.current, "cat"))[0])
+
+
 async def test_a_provider_that_goes_away_is_waited_for(
     deployed: Deployed, first: Application, held: asyncio.Event, clock: ManualClock
 ) -> None:
