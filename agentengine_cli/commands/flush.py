@@ -19,6 +19,7 @@ from agentengine_cli.commands.targeting import (
     target_options,
 )
 from agentengine_cli.context import current, run
+from agentengine_cli.control.report import seconds_of
 from agentengine_cli.durations import parse_seconds
 from agentengine_cli.errors import CliError, PartlyFailed
 from agentengine_cli.options import JsonOption, not_blank
@@ -94,6 +95,8 @@ class _Flush:
     seconds: float
     """For all of it."""
     began: float = field(default_factory=time.monotonic)
+    told: set[str] = field(default_factory=set)
+    """What was said of jobs that failed and are tried again."""
 
     async def run(self, *, wait: bool) -> dict[str, Any]:
         """Promote, wait if asked to, and report on the jobs that came of it."""
@@ -142,6 +145,7 @@ class _Flush:
             queued = await self.client.jobs(state="queued", limit=MANY_JOBS)
             running = await self.client.jobs(state="running", limit=MANY_JOBS)
             counts = queued["counts"]
+            self._tell_troubles(queued, own)
             waiting, working = _among(own, queued), _among(own, running)
             if len(own) < expected or counts["queued"] > MANY_JOBS:  # a list does not hold them
                 waiting, working = counts["queued"], counts["running"]
@@ -152,6 +156,18 @@ class _Flush:
             if self._left <= 0:
                 raise await self._late(said)
             await asyncio.sleep(POLL_SECONDS)
+
+    def _tell_troubles(self, queued: "JobList", own: set[str]) -> None:
+        """Say which of our own jobs failed and why, once for each time."""
+        for job in queued["jobs"]:
+            if job["id"] in own and job["error"]:
+                said = (
+                    f"job {job['id']}{_of_type(job)} failed ({job['error_code']}: {job['error']}) "
+                    f"and is tried again at {seconds_of(job['due_at'])}; tries: {job['attempts']}"
+                )
+                if said not in self.told:
+                    self.told.add(said)
+                    self.output.note(said)
 
     async def _visible(self) -> "Sequence[JobDocument]":
         """Return the newest jobs of those the flush can be about."""
@@ -204,6 +220,10 @@ def _troubles(found: "JobList", own: set[str] | None) -> list[str]:
     return list(
         dict.fromkeys(f"{job['error_code']}: {job['error']}" for job in mine if job["error"])
     )
+
+
+def _of_type(job: "JobDocument") -> str:
+    return f" ({job.get('type')})" if job.get("type") else ""
 
 
 def _decisions(jobs: "Sequence[JobDocument]") -> dict[str, int]:

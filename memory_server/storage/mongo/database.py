@@ -1,8 +1,22 @@
 """One database of a MongoDB deployment: connecting, transactions, and who hears of changes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -35,6 +49,8 @@ GREETING_SECONDS = 3.0
 """How long it may take to answer whether it is there; readiness waits no longer than 5 s."""
 CALL_MS = 20_000
 """How long a call may take in all, and a transaction be tried again while others are in its way."""
+WAIT_SECONDS = 20.0
+"""How long a call waits at the most for others of this server, before it calls the database."""
 AT_ONCE = 32
 """How many transactions of a server are under way; more would only be in each other's way."""
 WIRE_VERSION = 17
@@ -49,7 +65,13 @@ class MongoDatabase:
     """
 
     def __init__(
-        self, uri: str, base: str, project_id: str = "", *, clock: DatabaseClock | None = None
+        self,
+        uri: str,
+        base: str,
+        project_id: str = "",
+        *,
+        clock: DatabaseClock | None = None,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         """Name it; nothing is connected yet.
 
@@ -61,6 +83,7 @@ class MongoDatabase:
         self._project_id = project_id
         self._name = candidates(base, project_id)[0]
         self._clock = clock
+        self._wait_seconds = wait_seconds
         self._client: AsyncMongoClient[Document] | None = None
         self._failure: StorageError | None = None
         self._listeners: list[Listener] = []
@@ -163,13 +186,38 @@ class MongoDatabase:
         It is begun anew, from its first line, while other transactions are in its way: it must
         do nothing but read and write by its session.
         """
-        with self.translated(), pymongo.timeout(CALL_MS / 1000):
-            async with self._room, self.client.start_session() as session:
-                return await session.with_transaction(
-                    operation,
-                    read_concern=ReadConcern("snapshot"),
-                    write_concern=WriteConcern("majority"),
-                )
+        with self.translated():
+            async with self._entered(), self.client.start_session() as session:
+                with pymongo.timeout(CALL_MS / 1000):
+                    return await session.with_transaction(
+                        operation,
+                        read_concern=ReadConcern("snapshot"),
+                        write_concern=WriteConcern("majority"),
+                    )
+
+    @asynccontextmanager
+    async def within(
+        self, waited_for: AbstractAsyncContextManager[None], what: str
+    ) -> AsyncIterator[None]:
+        """Hold something that others of this server may have, and wait for it for so long only.
+
+        Raises `StorageUnavailable`, saying what was waited for.
+        """
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(self._wait_seconds):
+                    await held.enter_async_context(waited_for)
+            except TimeoutError:
+                raise StorageUnavailable(
+                    f"{self.location}: {what} for {self._wait_seconds:g} seconds; the same call "
+                    "works when that is over"
+                ) from None
+            yield
+
+    def _entered(self) -> AbstractAsyncContextManager[None]:
+        return self.within(
+            self._room, f"{AT_ONCE} other transactions of this server were under way"
+        )
 
     def listen(self, listener: Listener) -> None:
         """Tell a listener of every change that this server commits."""

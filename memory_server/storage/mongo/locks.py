@@ -1,7 +1,7 @@
 """Locks within one server: what would only be in its own way in the database waits here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -24,13 +24,22 @@ class Locks:
     async def hold(self, keys: Iterable[Key]) -> AsyncIterator[None]:
         """Hold the locks of these keys, taken in their order so that nobody waits in a circle.
 
-        Whoever waits has begun: the database is not closed before they are done.
+        Whoever waits has begun: the database is not closed before they are done. Raises
+        `StorageUnavailable` for a wait that takes longer than the database lets a call wait.
         """
         with self._database.translated():
-            async with AsyncExitStack() as held:
-                for key in sorted(set(keys)):
-                    await held.enter_async_context(self._of(key))
+            async with self._database.within(
+                self._all(sorted(set(keys))),
+                "other calls of this server were at work on the same session or user",
+            ):
                 yield
+
+    @asynccontextmanager
+    async def _all(self, keys: Sequence[Key]) -> AsyncIterator[None]:
+        async with AsyncExitStack() as held:
+            for key in keys:
+                await held.enter_async_context(self._of(key))
+            yield
 
     def _of(self, key: Key) -> asyncio.Lock:
         return self._locks.setdefault(key, asyncio.Lock())

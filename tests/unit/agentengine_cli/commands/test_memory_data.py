@@ -188,6 +188,26 @@ def test_a_flush_that_takes_too_long_tells_the_last_reason(
     assert ran.error["problems"] == ["KEY_REJECTED: the key is not taken"]
 
 
+def test_a_flush_tells_while_it_waits_which_job_fails_and_when_it_is_tried_again(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    stuck = a_job(
+        state="queued", error_code="KEY_REJECTED", error="no", attempts=3, type="episodic"
+    )
+    server.after_flush = [stuck | {"due_at": "2026-05-04T10:05:00+00:00"}]
+    told = (
+        "job j1 (episodic) failed (KEY_REJECTED: no) and is tried again at "
+        "2026-05-04T10:05:00+00:00; tries: 3"
+    )
+
+    people = cli("memory", "flush", "--timeout", "1200ms")
+    program = cli("memory", "flush", "--timeout", "300ms", "--json")
+
+    assert people.err.count(told) == 1
+    assert people.err.index(told) < people.err.index("Error: Not done after")
+    assert program.error["code"] == "TIMEOUT"
+
+
 def test_a_flush_that_does_not_wait_says_only_what_it_promoted(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
