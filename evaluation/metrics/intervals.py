@@ -4,14 +4,15 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-DRAWS = 2000
+DRAWS = 1000
 SEED = 20_231
 _Z = 1.959963984540054
-_Floats = npt.NDArray[np.float64]
+_Counts = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def bootstrap(values: Sequence[float]) -> Interval:
 
     For a paired comparison give the differences, question by question.
     """
-    drawn = _draws(len(values)) @ np.asarray(values, dtype=np.float64) / len(values)
+    drawn = _draws(len(values)) @ np.asarray(values, dtype=np.float32) / len(values)
     return _middle(drawn)
 
 
@@ -58,14 +59,14 @@ def cluster_bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> 
     return _middle((draws @ sums) / (draws @ counts))
 
 
-@lru_cache(maxsize=64)
-def _draws(n: int) -> _Floats:
+@lru_cache(maxsize=16)
+def _draws(n: int) -> _Counts:
     """How often each of n values is drawn in each of the draws; always the same for one n."""
     random = np.random.default_rng([SEED, n])
-    drawn: _Floats = random.multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64)
+    drawn: _Counts = random.multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float32)
     return drawn
 
 
-def _middle(drawn: _Floats) -> Interval:
+def _middle(drawn: npt.NDArray[Any]) -> Interval:
     low, high = np.percentile(drawn, [2.5, 97.5])
     return Interval(float(low), float(high))

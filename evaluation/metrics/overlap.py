@@ -6,6 +6,7 @@ that an explanation adds count against it.
 
 from collections import Counter
 from collections.abc import Collection
+from functools import lru_cache
 
 from evaluation.metrics.words import locomo_stems, locomo_words, mem0_words, squad_words
 
@@ -42,8 +43,8 @@ def mem0_f1(answer: str, gold: str) -> float:
 
 def contained(text: str, gold: str) -> float:
     """1 where a text says the gold in its own words, in order; case and articles do not count."""
-    wanted = " ".join(locomo_words(gold))
-    return float(bool(wanted) and f" {wanted} " in f" {' '.join(locomo_words(text))} ")
+    wanted = _spaced(gold)
+    return float(bool(wanted.strip()) and wanted in _spaced(text))
 
 
 def f1(words: Collection[str], wanted: Collection[str]) -> float:
@@ -54,3 +55,9 @@ def f1(words: Collection[str], wanted: Collection[str]) -> float:
 
 def _locomo(answer: str, gold: str) -> float:
     return f1(locomo_stems(answer), locomo_stems(gold))
+
+
+@lru_cache(maxsize=16_384)
+def _spaced(text: str) -> str:
+    """Return the words with a space on both sides; the same texts are found again and again."""
+    return f" {' '.join(locomo_words(text))} "
