@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+from evaluation.datasets.checking import kind_of
 from evaluation.datasets.errors import InvalidDataset
 
 CHUNK: Final = 1 << 20
@@ -71,8 +72,7 @@ class _Items:
                 self._read_on_or_fail(error)
                 continue
             if not isinstance(item, dict):
-                kind = type(item).__name__
-                raise self._fault(f"it is a {kind} and should be an object, {{...}}")
+                raise self._fault(f"it is {kind_of(item)} and should be an object, {{...}}")
             self._drop(end)
             return item
 
