@@ -8,9 +8,10 @@ import numpy as np
 
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
 from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.job import Job, JobKind
 from memory_server.domain.member import Login, Member, PasswordHash
-from memory_server.domain.memory import Episode, Fact, Memory, Procedure, Record, Term
+from memory_server.domain.memory import Block, Episode, Fact, Memory, Procedure, Record, Term
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.snapshot import Snapshot, Trigger
@@ -83,6 +84,28 @@ def a_procedure(**changes: Any) -> Procedure:
 def a_record(**changes: Any) -> Record:
     """Return the body of a record of a declared type."""
     return Record(**{"custom_type": "ticket", "content": "The Lisbon pump leaks"} | changes)
+
+
+def a_block(**changes: Any) -> Block:
+    """Return the body of an exchange of Ana's, as she saw it."""
+    values: dict[str, Any] = {
+        "exchange_id": "exchange",
+        "viewpoint": Viewpoint.USER,
+        "speaker": "Ana",
+        "conversation_id": SESSION,
+        "position": 1,
+        "messages": some_said("I moved to Lisbon"),
+        "annotations": {"conversation_id": SESSION},
+    }
+    return Block(**values | changes)
+
+
+def some_said(asked: str, answered: str = "I see") -> tuple[Said, ...]:
+    """Return what Ana said and the reply to it."""
+    return (
+        Said(id="m1", role=Role.USER, speaker="Ana", content=asked, position=1),
+        Said(id="m2", role=Role.ASSISTANT, speaker="Ben", content=answered, position=2),
+    )
 
 
 def a_memory(*, at: datetime = START, **changes: Any) -> Memory:

@@ -22,7 +22,7 @@ VERSION = 1
 TURNS = "turns"
 """What stands among the types for conversations: turns, sessions, snapshots and their work."""
 
-PORTABLE = (JobKind.EXTRACT, JobKind.EMBED)
+PORTABLE = (JobKind.EXTRACT, JobKind.EMBED, JobKind.CONTEXT)
 """Kinds of jobs that are about what an archive holds; others are about the store they are in."""
 
 

@@ -20,7 +20,7 @@ from memory_server.domain.archive import (
 )
 from memory_server.domain.characters import whole
 from memory_server.domain.job import Job, JobKind, JobState
-from memory_server.domain.memory import BUILT_IN
+from memory_server.domain.memory import BUILT_IN, Block
 from memory_server.errors import InvalidArchive
 
 LARGEST = 2**53
@@ -31,6 +31,7 @@ DEEPEST = 64
 _TEXTS: Mapping[JobKind, Sequence[str]] = {
     JobKind.EXTRACT: ("snapshot_id", "session_id", "type"),
     JobKind.EMBED: ("memory_id", "type"),
+    JobKind.CONTEXT: ("type",),
 }
 """What the payload of each kind of job names."""
 
@@ -94,6 +95,8 @@ def _check_memory(item: ArchivedMemory, where: str) -> None:
         raise InvalidArchive(f"{where}: version and revision begin at 1")
     if memory.id != item.root_id and memory.is_latest:
         raise InvalidArchive(f"{where}: is_latest: a former version of a memory is not")
+    if isinstance(memory.body, Block) and not (memory.body.position and memory.body.messages):
+        raise InvalidArchive(f"{where}: an exchange has messages and a position from 1")
 
 
 def _check_snapshot(item: ArchivedSnapshot, where: str) -> None:
@@ -121,6 +124,12 @@ def _check_job(job: Job, where: str) -> None:
             raise InvalidArchive(f"{where}: payload: {name} has to be a text")
     if job.kind is JobKind.EXTRACT and job.payload.get("type") not in [*BUILT_IN]:
         raise InvalidArchive(f"{where}: payload: type: it is none that is learned")
+    if job.kind is JobKind.CONTEXT and not _are_texts(job.payload.get("memory_ids")):
+        raise InvalidArchive(f"{where}: payload: memory_ids have to be texts")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _inside(value: Any) -> Sequence[Any]:

@@ -6,13 +6,13 @@ Blocks are memories: see `memory.Block`.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from hashlib import blake2b
 from itertools import groupby
 from json import dumps
 from typing import Any, TypeVar
 
 from memory_server.domain.calendar import in_words
+from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.memory import Block, EventTime
 from memory_server.domain.source_times import source_time
 from memory_server.domain.turn import Role
@@ -21,18 +21,6 @@ T = TypeVar("T")
 
 RESERVED = ("time", "conversation_id")
 """Annotations that the server writes."""
-
-
-class Viewpoint(StrEnum):
-    """Whose view of an exchange a block is."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-    SEQUENTIAL = "sequential"
-    """Everybody's: the exchange as it went."""
-
-
-BOTH = (Viewpoint.USER, Viewpoint.ASSISTANT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +61,8 @@ class Exchange:
 
     def speaker(self, viewpoint: Viewpoint) -> str | None:
         """Return the name of whose view it is; None: they said nothing here."""
-        names = dict.fromkeys(said.speaker for said in self.messages if of(said.role, viewpoint))
+        names = dict.fromkeys(said.speaker for said in self.messages if viewpoint.is_of(said.role))
         return " and ".join(names) or None
-
-
-def of(role: str, viewpoint: str) -> bool:
-    """Whether a viewpoint is that of who speaks in a role."""
-    return viewpoint in (Viewpoint.SEQUENTIAL, role)
 
 
 def pair(messages: Sequence[Message]) -> Iterator[Exchange]:
@@ -114,11 +97,11 @@ def blocks_of(
         if speaker is not None:
             yield Block(
                 exchange_id=exchange_id,
-                viewpoint=viewpoint.value,
+                viewpoint=viewpoint,
                 speaker=speaker,
                 conversation_id=conversation_id,
                 position=position,
-                messages=tuple(_plain(exchange_id, exchange.messages)),
+                messages=tuple(_said(exchange_id, exchange.messages)),
                 annotations={**annotations, **own},
                 context_required=context_required,
             )
@@ -155,12 +138,12 @@ def event_time(said_at: datetime | None) -> EventTime | None:
     return EventTime(start=said_at, end=said_at + timedelta(minutes=1), words=in_words(said_at))
 
 
-def _plain(exchange_id: str, messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
-    for position, said in enumerate(messages, 1):
-        yield {
-            "id": said.id or f"{exchange_id}/{position}",
-            "role": said.role.value,
-            "speaker": said.speaker,
-            "content": said.content,
-            "position": position,
-        }
+def _said(exchange_id: str, messages: Sequence[Message]) -> Iterator[Said]:
+    for position, message in enumerate(messages, 1):
+        yield Said(
+            id=message.id or f"{exchange_id}/{position}",
+            role=message.role,
+            speaker=message.speaker,
+            content=message.content,
+            position=position,
+        )

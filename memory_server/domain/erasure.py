@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
+from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
+
+COUNTED_AS: Mapping[MemoryType, str] = {MemoryType.CUSTOM: "records", MemoryType.BLOCK: "blocks"}
+"""What memories of a type are counted as when they are erased; the others as memories."""
 
 
 class Traces(StrEnum):

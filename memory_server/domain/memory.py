@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from memory_server.domain.custom_type import TagValue
+from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.scope import Visibility
 
 
@@ -199,15 +200,14 @@ class Block:
     type: ClassVar[MemoryType] = MemoryType.BLOCK
     exchange_id: str
     """What the blocks of one exchange have in common."""
-    viewpoint: str
-    """A `domain.block.Viewpoint`."""
+    viewpoint: Viewpoint
     speaker: str
     """The name of whom the block is bound to."""
     conversation_id: str
     position: int
     """The exchange's number among its user's of the conversation, from 1."""
-    messages: Sequence[Mapping[str, Any]]
-    """What was said, in order: `id`, `role`, `speaker`, `content`, and `position` from 1."""
+    messages: Sequence[Said]
+    """What was said, in order."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     """`time` in words, if it is known, `conversation_id`, and the caller's own."""
     context_required: bool = False
@@ -226,7 +226,7 @@ class Block:
     @property
     def message(self) -> str:
         """What was said, each time with who said it."""
-        return "\n".join(f"{said['speaker']}: {said['content']}" for said in self.messages)
+        return "\n".join(f"{said.speaker}: {said.content}" for said in self.messages)
 
     @property
     def chunk_text(self) -> str:

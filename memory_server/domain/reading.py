@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.exchange import Said
 from memory_server.domain.memory import (
     Block,
     Episode,
@@ -110,4 +111,6 @@ def body_document(memory: Memory) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.document if isinstance(value, Said) else value

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_server.domain.block import of
+from pydantic import TypeAdapter, ValidationError
+
 from memory_server.domain.candidate import Candidate, Conversation, Extraction
 from memory_server.domain.characters import whole
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Block, Episode, Memory, MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.domain.snapshot import Snapshot, Trigger
-from memory_server.domain.turn import Role, Turn
+from memory_server.domain.turn import Turn
 from memory_server.errors import VersionConflict
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.memories import Replace
@@ -36,9 +37,12 @@ class _Reading:
 
     def contexts(self, block: Block) -> Sequence[str]:
         """Return the facts in what the block's speaker said, each once."""
-        own = {said["id"] for said in block.messages if of(said["role"], block.viewpoint)}
+        own = {said.id for said in block.messages if block.viewpoint.is_of(said.role)}
         told = (text for text, ids in self.facts if own & set(ids))
         return tuple(dict.fromkeys(told))[:MOST_CONTEXTS]
+
+
+_READING: TypeAdapter[_Reading] = TypeAdapter(_Reading)
 
 
 class ContextMaking:
@@ -82,8 +86,9 @@ class ContextMaking:
         await self._store.memories.apply(job.project_id, [], settling=settling)
 
     async def _read(self, memory: Memory, job: Job) -> _Reading:
-        if "facts" in job.progress:
-            return _Reading(**job.progress)
+        kept = _kept(job.progress)
+        if kept is not None:
+            return kept
         conversation = _conversation(memory)
         with stage("extraction"):
             episodes = await self._extractor.extract(conversation, MemoryType.EPISODIC)
@@ -93,12 +98,7 @@ class ContextMaking:
             whole(_summary(episodes)),
             [(whole(one.body.chunk_text), list(one.turn_ids)) for one in facts.candidates],
         )
-        progress: Mapping[str, Any] = {
-            "extractor": reading.extractor,
-            "summary": reading.summary,
-            "facts": [list(fact) for fact in reading.facts],
-        }
-        await self._store.jobs.save_progress(job, progress)
+        await self._store.jobs.save_progress(job, _READING.dump_python(reading, mode="json"))
         return reading
 
     async def _write(self, blocks: Sequence[Memory], reading: _Reading, job: Job) -> None:
@@ -109,6 +109,14 @@ class ContextMaking:
             [Replace(memory=_told(memory, reading)) for memory in blocks],
             settling=replace(job, result=result),
         )
+
+
+def _kept(progress: Mapping[str, Any]) -> _Reading | None:
+    """Return an earlier attempt's answer; one of another program version is asked for anew."""
+    try:
+        return _READING.validate_python(progress)
+    except ValidationError:
+        return None
 
 
 def _told(memory: Memory, reading: _Reading) -> Memory:
@@ -140,17 +148,17 @@ def _conversation(memory: Memory) -> Conversation:
     began = memory.event_time.start if memory.event_time else None
     turns = [
         Turn(
-            id=said["id"],
+            id=said.id,
             project_id=memory.project_id,
             session_id=block.conversation_id,
             user_id=memory.user_id,
             agent_id=memory.agent_id,
-            role=Role(said["role"]),
-            content=said["content"],
+            role=said.role,
+            content=said.content,
             created_at=memory.created_at,
             event_time=began,
-            metadata={"speaker": said["speaker"]},
-            turn_seq=said["position"],
+            metadata={"speaker": said.speaker},
+            turn_seq=said.position,
         )
         for said in block.messages
     ]

@@ -8,11 +8,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from memory_server.domain.block import (
-    BOTH,
     RESERVED,
     Exchange,
     Message,
-    Viewpoint,
     block_id,
     blocks_of,
     event_time,
@@ -20,6 +18,7 @@ from memory_server.domain.block import (
     pair,
 )
 from memory_server.domain.embedding import Vector
+from memory_server.domain.exchange import BOTH, Viewpoint
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.limits import MAX_CONTENT_BYTES, MAX_TEXT_BYTES

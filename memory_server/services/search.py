@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory_server.domain.block import BOTH, each_once
+from memory_server.domain.block import each_once
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.embedding import Purpose, Vector
+from memory_server.domain.exchange import BOTH
 from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
 from memory_server.domain.filters import Filter
 from memory_server.domain.ranking import (

@@ -5,13 +5,18 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from memory_server.domain.memory import BODY_TYPES, Body, Evidence, MemoryType
+from memory_server.domain.exchange import Said, Viewpoint
+from memory_server.domain.memory import BODY_TYPES, Block, Body, Evidence, MemoryType
 from memory_server.domain.moments import moment_of_text, moment_text, within_reach
 
 
 def body_values(body: Body) -> Mapping[str, Any]:
     """Return the fields of a body."""
-    return {one.name: getattr(body, one.name) for one in fields(body)}
+    values = {one.name: getattr(body, one.name) for one in fields(body)}
+    if isinstance(body, Block):
+        values["viewpoint"] = body.viewpoint.value
+        values["messages"] = [said.document for said in body.messages]
+    return values
 
 
 def body_of(kind: MemoryType, values: Mapping[str, Any]) -> Body:
@@ -19,6 +24,11 @@ def body_of(kind: MemoryType, values: Mapping[str, Any]) -> Body:
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
+    if kind is MemoryType.BLOCK:
+        given |= {
+            "viewpoint": Viewpoint(given["viewpoint"]),
+            "messages": tuple(map(Said.of, given["messages"])),
+        }
     return BODY_TYPES[kind](**given)
 
 

@@ -34,6 +34,7 @@ from tests.factories import (
     PROJECT,
     SESSION,
     SPACE,
+    a_block,
     a_fact,
     a_job,
     a_memory,
@@ -115,6 +116,11 @@ async def _remember(store: Store) -> None:
     )
     deleted = a_memory(id="m-deleted", body=an_episode(participants=("Ana", "Bob"), tags=("t",)))
     record = a_memory(id="m-record", body=a_record(tags={"a.b": 1, "open": True}))
+    block = a_memory(
+        id="m-block",
+        body=a_block(annotations={"a.b": {"$x": 2**70}}, contexts=("Ana moved",)),
+        session_id=SESSION,
+    )
     org = a_memory(id="m-org", body=a_term(), visibility=Visibility.ORG, user_id="bob")
     await store.memories.apply(
         PROJECT,
@@ -122,6 +128,7 @@ async def _remember(store: Store) -> None:
             Add(memory=live, vector=a_vector(1)),
             Add(memory=deleted, vector=a_vector(0, 1)),
             Add(memory=record, vector=a_vector(1, 1)),
+            Add(memory=block, vector=a_vector(0, 0, 1)),
             Add(memory=org),
         ],
         space=SPACE,

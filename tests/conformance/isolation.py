@@ -43,6 +43,7 @@ from tests.factories import (
     PROJECT,
     SESSION,
     SPACE,
+    a_block,
     a_job,
     a_memory,
     a_record,
@@ -94,8 +95,9 @@ async def fill(store: Store) -> Known:
     await store.turns.append(a_turn("Lisbon again"))
     memory = a_memory(body=a_term(definition="Lisbon"), identity_key="i")
     await store.memories.apply(PROJECT, [Add(memory=memory, vector=a_vector(1))], space=SPACE)
-    record = a_memory(body=a_record())
-    await store.memories.apply(PROJECT, [Add(memory=record, vector=a_vector(1))], space=SPACE)
+    record, block = a_memory(body=a_record()), a_memory(body=a_block(), session_id=SESSION)
+    both = [Add(memory=memory, vector=a_vector(1)) for memory in (record, block)]
+    await store.memories.apply(PROJECT, both, space=SPACE)
     snapshot = a_snapshot(1, 1)
     jobs = [a_job(), a_job(payload={"type": "episodic"})]
     await store.snapshots.promote(snapshot, jobs)
@@ -133,6 +135,7 @@ async def fingerprint(store: Store) -> Any:
         [hit.id for hit in words],  # how rare a word is may be counted over a whole index
         await store.search.vector(select(scope, Source.STM), a_vector(1), SPACE),
         await store.search.vector(select_records(scope), a_vector(1), SPACE),
+        await store.search.vector(select(scope, Source.BLOCK), a_vector(1), SPACE),
     )
 
 

@@ -17,6 +17,7 @@ from tests.clock import START
 from tests.factories import (
     PROJECT,
     SPACE,
+    a_block,
     a_fact,
     a_memory,
     a_procedure,
@@ -55,6 +56,13 @@ BODIES: tuple[Body, ...] = (
         source_path="refund.md",
     ),
     a_record(tags={"plant": "north", "place.city": "Porto", "size": 7, "rush": True, "kg": 1.5}),
+    a_block(
+        annotations={"time": "8 May 2023", "conversation_id": "c", "$own": {"a.b": [1, None]}},
+        context_required=True,
+        extractor="rules/1",
+        summary="Ana moved",
+        contexts=("Ana lives in Lisbon", "Ana moved"),
+    ),
 )
 
 EVERYTHING: dict[str, Any] = {

@@ -20,6 +20,7 @@ from tests.factories import (
     PROJECT,
     SESSION,
     SPACE,
+    a_block,
     a_fact,
     a_memory,
     a_procedure,
@@ -102,6 +103,7 @@ class SearchContract:
             (Source.TAXONOMIC, a_term(definition="Lisbon")),
             (Source.PROCEDURAL, a_procedure(content="Lisbon")),
             (Source.CUSTOM, a_record()),
+            (Source.BLOCK, a_block()),
         ],
     )
     async def test_each_source_is_searched_alone(

@@ -116,10 +116,11 @@ class StoreContract:
             "snapshots": 1,
             "jobs": 2,
             "records": 1,
+            "blocks": 1,
             "memories": 2,
             "idempotency_keys": 1,
-            "index_entries": 5,
-            "vectors": 4,
+            "index_entries": 6,
+            "vectors": 5,
             "executions": 0,
         }
 

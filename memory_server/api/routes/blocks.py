@@ -17,8 +17,8 @@ from memory_server.api.schemas.blocks import (
 )
 from memory_server.api.schemas.common import QueryText, unset_if_blank
 from memory_server.domain import surprises
-from memory_server.domain.block import Viewpoint
 from memory_server.domain.chunk import Source
+from memory_server.domain.exchange import Viewpoint
 from memory_server.domain.limits import MAX_LISTED
 from memory_server.services.search import SearchRequest
 from memory_server.services.stages import recording

@@ -18,11 +18,13 @@ from memory_server.api.schemas.common import (
     Whole,
 )
 from memory_server.api.schemas.search import PredicateDocument
-from memory_server.domain.block import BOTH, Message, Viewpoint
+from memory_server.domain.block import Message
 from memory_server.domain.chunk import Chunk, RetrievalMode
+from memory_server.domain.exchange import BOTH, Viewpoint
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.limits import MAX_MESSAGES, MAX_TOP_K
 from memory_server.domain.memory import Block, Memory
+from memory_server.domain.reading import chunk_of_memory
 from memory_server.domain.turn import Role
 from memory_server.services.blocks import Conversation, RecordedBlocks
 from memory_server.services.search import Found
@@ -139,7 +141,7 @@ class BlockDocument(_Block):
         assert isinstance(block, Block), "only blocks are kept here"
         return cls(
             id=memory.id,
-            **_told({name: getattr(block, name) for name in _OWN}),
+            **_told(chunk_of_memory(memory, None).metadata),
             message=block.message,
             metadata=dict(memory.metadata),
             user_id=memory.user_id,
@@ -295,8 +297,7 @@ _OWN = (
 
 
 def _told(block: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: block[name] for name in _OWN}
-    return told | {"messages": [*map(dict, told["messages"])], "contexts": [*told["contexts"]]}
+    return {name: block[name] for name in _OWN}
 
 
 def _extraction(block: Block) -> Literal["none", "pending", "done"]:

@@ -30,6 +30,9 @@ OWN: Mapping[str, str] = {
     "role": "role",
     "domain": "domain",
     "tags": "body.tags",
+    "exchange_id": "exchange_id",
+    "viewpoint": "viewpoint",
+    "speaker": "speaker",
 }
 """The server's own fields that filters may name, all texts, and where they are indexed."""
 

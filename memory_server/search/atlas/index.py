@@ -20,7 +20,7 @@ from memory_server.search.atlas.deployment import Database, run
 from memory_server.search.atlas.filters import Fields
 from memory_server.search.atlas.indexes import AtlasIndexes
 from memory_server.search.atlas.merging import is_settled, merged, ordered, scale, scaled
-from memory_server.search.atlas.neighbours import Said
+from memory_server.search.atlas.neighbours import NEARNESS, Nearness, Said
 from memory_server.search.atlas.pipelines import Matcher, Pipeline
 from memory_server.search.atlas.recent import Recent
 from memory_server.search.local.scan import DECIMALS
@@ -149,12 +149,13 @@ class AtlasIndex(SearchIndex):
         self, selection: Selection, words: Sequence[str], fields: Fields
     ) -> Sequence[Hit]:
         rows = await self._asked(selection, self._text_pipeline(selection, words, fields))
-        if selection.source is not Source.STM:
+        nearness = NEARNESS.get(selection.source)
+        if nearness is None:
             return ordered([Hit(row["id"], float(row["score"])) for row in rows])
         found = [Said.of(row) for row in rows]
         speaking = await self._speaking(selection, words, fields, found)
-        near = await self._near(selection, speaking)
-        return neighbours.heard(found, speaking, near)[: selection.limit]
+        near = await self._near(selection, speaking, nearness)
+        return neighbours.heard(found, speaking, near, nearness)[: selection.limit]
 
     async def _speaking(
         self, selection: Selection, words: Sequence[str], fields: Fields, found: Sequence[Said]
@@ -171,12 +172,15 @@ class AtlasIndex(SearchIndex):
         rows = await self._asked(wide, self._text_pipeline(wide, words, fields))
         return [Said.of(row) for row in rows]
 
-    async def _near(self, selection: Selection, speaking: Sequence[Said]) -> Sequence[Said]:
-        around = neighbours.around(speaking)
+    async def _near(
+        self, selection: Selection, speaking: Sequence[Said], nearness: Nearness
+    ) -> Sequence[Said]:
+        around = neighbours.around(speaking, nearness)
         if around is None:
             return []
         wanted = {"$and": [pipelines.condition(selection, self._match), around]}
-        fields = {"_id": 0, "id": 1, "session_id": 1, "user_id": 1, "turn_seq": 1}
+        fields = {"_id": 0, "id": 1, "session_id": 1, "user_id": 1, "viewpoint": 1}
+        fields |= {nearness.field: 1}
         with self._database.translated():
             rows = await self._database[self._collection(selection)].find(wanted, fields).to_list()
         return [Said.of(row) for row in rows]

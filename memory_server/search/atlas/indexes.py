@@ -38,6 +38,7 @@ SOURCES = (
     Source.PROCEDURAL,
     Source.TAXONOMIC,
     Source.CUSTOM,
+    Source.BLOCK,
 )
 """In the order in which their indexes are made: a small cluster has room for a few only."""
 

@@ -189,5 +189,7 @@ def _found(score: str) -> dict[str, Any]:
         "user_id": 1,
         "session_id": 1,
         "turn_seq": 1,
+        "position": 1,
+        "viewpoint": 1,
         "score": {"$meta": score},
     }

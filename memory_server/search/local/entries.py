@@ -68,7 +68,7 @@ def memory_fields(memory: Memory) -> Mapping[str, Any]:
         "tags": _tags(memory.body),
     }
     if isinstance(memory.body, Block):
-        named |= {name: getattr(memory.body, name) for name in OF_BLOCKS}
+        named |= {name: str(getattr(memory.body, name)) for name in OF_BLOCKS}
     return {"metadata": memory.metadata, **_present(named)}
 
 

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from memory_server.domain.erasure import COUNTED_AS
 from memory_server.domain.job import job_owner
-from memory_server.domain.memory import MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.storage.mongo import erased
 from memory_server.storage.mongo.collections import (
@@ -35,6 +35,7 @@ KINDS = (
     "snapshots",
     "jobs",
     "records",
+    "blocks",
     "memories",
     "sessions",
     "idempotency_keys",
@@ -102,7 +103,7 @@ class _Erasing:
     async def memories(self) -> None:
         for kind, collection in MEMORIES.items():
             while gone := await self._deleted_portion(collection):
-                self.counts["records" if kind is MemoryType.CUSTOM else "memories"] += gone
+                self.counts[COUNTED_AS.get(kind, "memories")] += gone
 
     async def executions(self) -> None:
         if self._scope.userless:  # an invocation is somebody's

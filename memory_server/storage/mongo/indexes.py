@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
+from memory_server.domain.memory import MemoryType
 from memory_server.storage.mongo.collections import (
     ACCOUNTS,
     ATTEMPTS,
@@ -62,6 +63,14 @@ OF_MEMORIES: Sequence[IndexModel] = [
     ),
 ]
 """Of each collection of memories."""
+
+OF_BLOCKS: Sequence[IndexModel] = [
+    *OF_MEMORIES,
+    IndexModel(
+        [("project_id", ASCENDING), ("session_id", ASCENDING), ("position", ASCENDING)],
+        name="of_conversation",
+    ),
+]
 
 _FIRST = {"available_at": ANY_MOMENT}
 """What is so of the one job of a queue that may be handed out."""
@@ -199,6 +208,7 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
         ),
     ],
     **dict.fromkeys(MEMORIES.values(), OF_MEMORIES),
+    MEMORIES[MemoryType.BLOCK]: OF_BLOCKS,
     PROJECTS: [IndexModel([("name", ASCENDING)], name="projects_by_name", unique=True)],
     GATES: [],
     ERASED: [],

@@ -9,7 +9,15 @@ from typing import Any
 
 from bson.binary import Binary
 
-from memory_server.domain.memory import Claim, EventTime, Memory, MemoryType, Record, Term
+from memory_server.domain.memory import (
+    Block,
+    Claim,
+    EventTime,
+    Memory,
+    MemoryType,
+    Record,
+    Term,
+)
 from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
@@ -71,6 +79,7 @@ def memory_values(memory: Memory) -> Document:
         "custom_type": body.custom_type if isinstance(body, Record) else None,
         "key": body.key,
         "domain": body.domain if isinstance(body, Term) else None,
+        **(_place(body) if isinstance(body, Block) else {}),
         "identity_key": memory.identity_key,
         "live_identity": memory.identity_key if memory.is_live else None,
         "claim": _claim_document(memory.claim),
@@ -159,6 +168,16 @@ def in_all_collections(pipeline: Sequence[Document]) -> tuple[str, list[Document
     first, *others = MEMORIES.values()
     unions = [{"$unionWith": {"coll": name, "pipeline": [*pipeline]}} for name in others]
     return first, [*pipeline, *unions]
+
+
+def _place(block: Block) -> Document:
+    """Return what names a block where searches narrow and look around."""
+    return {
+        "exchange_id": block.exchange_id,
+        "viewpoint": block.viewpoint.value,
+        "speaker": block.speaker,
+        "position": block.position,
+    }
 
 
 def _claim_document(claim: Claim | None) -> Document | None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from memory_server.domain.erasure import erased, erasures_of
+from memory_server.domain.erasure import COUNTED_AS, erased, erasures_of
 from memory_server.domain.job import job_owner
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moments import maybe_moment, to_micros
@@ -33,6 +33,7 @@ KINDS = (
     "snapshots",
     "jobs",
     "records",
+    "blocks",
     "memories",
     "sessions",
     "idempotency_keys",
@@ -132,8 +133,8 @@ class _Erasing:
         """Delete versions of memories."""
         gone = self._gone(connection, "delete_memories", keys)
         removed = documents.remove(connection, self._scope.project_id, [one["id"] for one in gone])
-        records = sum(one["type"] == MemoryType.CUSTOM for one in gone)
-        return {"records": records, "memories": len(gone) - records, **_of_index(removed)}
+        kinds = Counter(COUNTED_AS.get(MemoryType(one["type"]), "memories") for one in gone)
+        return {**kinds, **_of_index(removed)}
 
     def leave(self, connection: sqlite3.Connection, keys: _Keys) -> _Counts:
         """Remove the sessions in which nobody is left, and leave the others."""

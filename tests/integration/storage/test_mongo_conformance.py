@@ -5,6 +5,7 @@ from tests.conformance.accounts import AccountsContract
 from tests.conformance.archive import ArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
+from tests.conformance.blocks import BlocksContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
@@ -124,6 +125,10 @@ class TestMoments(OnMongo, MomentsContract):
 
 
 class TestRecords(OnMongo, RecordsContract):
+    pass
+
+
+class TestBlocks(OnMongo, BlocksContract):
     pass
 
 

@@ -18,6 +18,7 @@ from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.search.local.documents import State
 from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.storage.mongo import MongoStore
+from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.documents import Document, named, vectors_of
@@ -165,7 +166,7 @@ class TestWhatOthersAreTold:
     @pytest.fixture
     def memories(self, store: MongoStore, database: MongoDatabase, clock: ManualClock) -> Memories:
         """Return the memories of a server whose announcements can be heard."""
-        return MongoMemories(database, clock)
+        return MongoMemories(database, clock, Arrivals(clock))
 
     async def test_all_that_changed_is_announced_once_it_is_stored(
         self, memories: Memories, database: MongoDatabase

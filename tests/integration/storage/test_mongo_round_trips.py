@@ -59,7 +59,7 @@ class Ports:
         self.turns = MongoTurns(database, arrivals)
         self.jobs = MongoJobs(database, arrivals)
         self.snapshots = MongoSnapshots(database, arrivals)
-        self.memories = MongoMemories(database, clock)
+        self.memories = MongoMemories(database, clock, arrivals)
 
     async def sent_by(self, call: Awaitable[Any]) -> Sequence[str]:
         """Return the commands of a call."""

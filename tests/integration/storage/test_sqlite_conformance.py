@@ -4,6 +4,7 @@ from tests.conformance.accounts import AccountsContract
 from tests.conformance.archive import ArchiveContract, MomentOfArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
+from tests.conformance.blocks import BlocksContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
@@ -73,6 +74,14 @@ class TestRecordsInFile(InFile, RecordsContract):
 
 
 class TestRecordsInMemory(InMemory, RecordsContract):
+    pass
+
+
+class TestBlocksInFile(InFile, BlocksContract):
+    pass
+
+
+class TestBlocksInMemory(InMemory, BlocksContract):
     pass
 
 

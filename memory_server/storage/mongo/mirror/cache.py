@@ -20,7 +20,7 @@ from memory_server.errors import (
     StorageUnavailable,
 )
 from memory_server.search.local import documents
-from memory_server.search.local.documents import REACH
+from memory_server.search.local.documents import reach_of
 from memory_server.search.local.statements import load
 from memory_server.storage.mongo.collections import MEMORIES, TURNS
 from memory_server.storage.mongo.mirror.marks import Key
@@ -38,6 +38,9 @@ SQL = load("memory_server.storage.mongo.mirror", "cache.sql")
 
 MOST_PROCESSES = 256
 """How many processes of one machine may mirror a database from one data directory."""
+
+_Place = tuple[str, MemorySource, str, int]
+"""Project, source, session or conversation, and the number in it."""
 
 Make = Callable[[], Entry]
 """Makes an entry of what was read: work for the thread that writes."""
@@ -222,7 +225,7 @@ def _collection(source: str) -> str:
 
 
 def _refresh(connection: sqlite3.Connection, made: Mapping[Key, Make | None]) -> None:
-    changed: set[tuple[str, str, int]] = set()
+    changed: set[_Place] = set()
     gone: list[Key] = []
     for key, make in made.items():
         entry = None if make is None else _attempted(key, make)
@@ -242,24 +245,25 @@ def _attempted(key: Key, make: Make) -> Entry | None:
         return None
 
 
-def _put(connection: sqlite3.Connection, entry: Entry) -> Iterable[tuple[str, str, int]]:
+def _put(connection: sqlite3.Connection, entry: Entry) -> Iterable[_Place]:
     document = entry.document
     documents.put(connection, document)
     documents.keep_vectors(connection, document.project_id, document.id, entry.vectors)
     if document.session_id is None or document.position is None:
         return []
-    turn = (document.project_id, document.session_id, document.position)
     if entry.promoted:
-        names = ("project_id", "session_id", "position")
-        connection.execute(SQL["promote"], dict(zip(names, turn, strict=True)))
-    return [turn]
+        promoted = {
+            "project_id": document.project_id,
+            "session_id": document.session_id,
+            "position": document.position,
+        }
+        connection.execute(SQL["promote"], promoted)
+    return [(document.project_id, document.source, document.session_id, document.position)]
 
 
-def _remove_documents(
-    connection: sqlite3.Connection, keys: Sequence[Key]
-) -> set[tuple[str, str, int]]:
-    """Take documents out; return the places in which there was a turn."""
-    places: set[tuple[str, str, int]] = set()
+def _remove_documents(connection: sqlite3.Connection, keys: Sequence[Key]) -> set[_Place]:
+    """Take documents out; return the places in which there was a turn or an exchange."""
+    places: set[_Place] = set()
     for project_id in {key.project_id for key in keys}:
         ids = [key.id for key in keys if key.project_id == project_id]
         known = [
@@ -271,7 +275,7 @@ def _remove_documents(
             documents.remove(connection, project_id, ids)
             connection.execute(SQL["set_traces"], {"traces": True})
         places |= {
-            (project_id, row["session_id"], row["position"])
+            (project_id, MemorySource(row["source"]), row["session_id"], row["position"])
             for row in known
             if row["position"] is not None
         }
@@ -286,20 +290,21 @@ def _turn_of(
     return row
 
 
-def _link(connection: sqlite3.Connection, changed: Iterable[tuple[str, str, int]]) -> None:
+def _link(connection: sqlite3.Connection, changed: Iterable[_Place]) -> None:
     """Index what is said around the turns that changed, and around those near them."""
-    sessions: dict[tuple[str, str], set[int]] = {}
-    for project_id, session_id, position in changed:
-        near = range(position - REACH, position + REACH + 1)
-        sessions.setdefault((project_id, session_id), set()).update(near)
-    for (project_id, session_id), positions in sessions.items():
+    sessions: dict[tuple[str, MemorySource, str], set[int]] = {}
+    for project_id, source, session_id, position in changed:
+        reach = reach_of(source)
+        near = range(position - reach, position + reach + 1)
+        sessions.setdefault((project_id, source, session_id), set()).update(near)
+    for (project_id, source, session_id), positions in sessions.items():
         where = {"project_id": project_id, "session_id": session_id}
         connection.execute(SQL["forget_promotion"], where)
         row = connection.execute(SQL["promoted_seq"], where).fetchone()
         settled = 0 if row is None else row["promoted_seq"]
         for first, last in _runs(positions):
             documents.link_neighbours(
-                connection, project_id, session_id, first, last, settled=settled
+                connection, project_id, session_id, first, last, source=source, settled=settled
             )
 
 

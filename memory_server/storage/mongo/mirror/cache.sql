@@ -17,8 +17,8 @@ SELECT traces FROM mirror;
 UPDATE mirror SET traces = :traces;
 
 -- name: turn
--- Where a document is in its session, if it is a turn.
-SELECT session_id, position FROM documents WHERE project_id = :project_id AND id = :id;
+-- Where a document is in its session, if it is a turn or an exchange.
+SELECT source, session_id, position FROM documents WHERE project_id = :project_id AND id = :id;
 
 -- name: promote
 -- Note that a turn is promoted.
@@ -35,7 +35,7 @@ SELECT promoted_seq FROM promoted WHERE project_id = :project_id AND session_id 
 DELETE FROM promoted
 WHERE project_id = :project_id AND session_id = :session_id AND NOT EXISTS (
     SELECT 1 FROM documents AS d
-    WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.position IS NOT NULL
+    WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = 'stm'
 );
 
 -- name: indexed

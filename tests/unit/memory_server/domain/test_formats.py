@@ -130,6 +130,7 @@ def test_each_kind_stands_under_its_heading_and_turns_come_last() -> None:
         "### Episodes",
         "### Terms",
         "### Procedures",
+        "### Exchanges",
         "### Recent conversation",
     ]
 

@@ -117,5 +117,6 @@ def test_partitions_are_those_of_the_configuration() -> None:
     )
 
     assert Partitions.of(memory) == Partitions(
-        keys={"address.city": "string"}, index={Source.STM: BOTH, Source.EPISODIC: VECTOR}
+        keys={"address.city": "string"},
+        index={Source.STM: BOTH, Source.EPISODIC: VECTOR, Source.BLOCK: BOTH},
     )
