@@ -17,8 +17,14 @@ from memory_server.storage.mongo.indexes import INDEXES
 
 Step = Callable[[MongoDatabase], Awaitable[None]]
 
-STEPS: Mapping[int, Step] = {}
-"""By the version that a step leads to; from 2 on, without gaps."""
+
+
+async def _nothing(database: MongoDatabase) -> None:
+    """Only the version grows: programs from before must not open what may hold more now."""
+
+
+STEPS: Mapping[int, Step] = {2: _nothing}
+"""By the version that a step leads to; from 2 on, without gaps. 2: memories may be blocks."""
 
 _EXISTS = 48
 """NamespaceExists."""

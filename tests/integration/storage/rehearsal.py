@@ -26,8 +26,10 @@ from memory_server.storage.sqlite.schema import migrate, migrations
 from tests.clock import START, ManualClock
 from tests.factories import (
     PROJECT,
+    SESSION,
     SPACE,
     USER,
+    a_block,
     a_fact,
     a_job,
     a_login,
@@ -81,6 +83,7 @@ async def fill(store: Store) -> None:
     others = [
         a_memory(id="move", body=an_episode(title="Moving", content="Ana moved to Lisbon")),
         a_memory(id="pump", body=a_record(custom_type="ticket", content="The Lisbon pump leaks")),
+        a_memory(id="exchange.user", body=a_block(), session_id=SESSION),
     ]
     new = [Add(memory=memory, vector=a_vector(0, 0, 1)) for memory in others]
     await store.memories.apply(PROJECT, new, space=SPACE)

@@ -32,6 +32,8 @@ from tests.integration.storage import rehearsal
 VERSIONS = [step.number for step in migrations()]
 WITH_RECORDS = [version for version in VERSIONS if version >= 2]
 WITH_PEOPLE = [version for version in VERSIONS if version >= 4]
+WITH_BLOCKS = [version for version in VERSIONS if version >= 8]
+BLOCKS = {"exchange.user"}
 TURNS = [f"turn-{number}" for number in range(3)]
 
 
@@ -118,9 +120,17 @@ async def test_every_port_reads_what_was_there(store: SqliteStore) -> None:
     jobs = {job.id: job.state for job in await store.jobs.list(PROJECT)}
     assert jobs == dict(zip(rehearsal.JOBS, (JobState.FAILED, JobState.QUEUED), strict=True))
     memories = await store.memories.find(a_scope(), MemoryQuery(include_superseded=True))
-    assert {memory.id for memory in memories} == {"home", "home-before", "move", "pump"}
+    assert {one.id for one in memories} - BLOCKS == {"home", "home-before", "move", "pump"}
     assert [one.client_id for one in await store.accounts.list(PROJECT)] == ["client"]
     assert await store.projects.find(PROJECT) is not None
+
+
+@from_every(WITH_BLOCKS)
+async def test_blocks_are_kept_and_found(store: SqliteStore) -> None:
+    blocks = Selection(scope=a_scope(), source=Source.BLOCK, limit=5)
+
+    assert {one.id for one in await store.memories.get_many(a_scope(), [*BLOCKS])} == BLOCKS
+    assert {hit.id for hit in await store.search.text(blocks, ["lisbon"])} == BLOCKS
 
 
 @from_every(WITH_PEOPLE)

@@ -1,0 +1,3 @@
+-- Exchanges of conversations are memories of a type of their own, `block`, and stand where memories
+-- stand. Nothing is laid out anew: a program from before this step knows no such type, and must
+-- not open what may hold some.
