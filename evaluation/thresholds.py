@@ -29,7 +29,7 @@ def missed(
 ) -> Sequence[Missed]:
     """Return which figures of these systems, by key, are below what was asked for.
 
-    A name is that of a measure, as `recall@10` or `session.hit@5`; `recall@10:2` is of category 2.
+    A name is that of a measure, as `recall@10` or `session.hit@5`; `recall@10/2` is of category 2.
     Raises `NotThere` for a figure that none of them has.
     """
     return [
@@ -38,7 +38,7 @@ def missed(
 
 
 def _below(measured: Measured, name: str, value: float, systems: Sequence[str]) -> Iterator[Missed]:
-    measure, _, category = name.partition(":")
+    measure, _, category = name.partition("/")
     found = [
         figure
         for figure in measured.figures

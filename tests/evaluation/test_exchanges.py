@@ -27,9 +27,7 @@ def grouped(roles: str, sessions: str | None = None) -> list[str]:
         ("", []),
     ],
 )
-def test_what_a_user_says_and_the_reply_are_one_exchange(
-    roles: str, exchanges: list[str]
-) -> None:
+def test_what_a_user_says_and_the_reply_are_one_exchange(roles: str, exchanges: list[str]) -> None:
     assert grouped(roles) == exchanges
 
 
