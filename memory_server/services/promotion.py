@@ -278,12 +278,21 @@ class Promotion:
                 await self._store.snapshots.promote(snapshot, work)
             except AlreadyPromoted:
                 logger.debug("session %s was promoted meanwhile", session.session_id)
-                break
+                if settled is not Trigger.FLUSH:
+                    break
+                # Others go by size: what is left behind their run waits for this flush.
+                promoted_seq = await self._promoted_seq(session)
+                continue
             self._on_queued()
             self._vectors.forget(run.turns)
             round_.add(session, snapshot, len(work))
             promoted_seq = snapshot.last_seq
         return promoted_seq
+
+    async def _promoted_seq(self, session: SessionState) -> int:
+        """Return up to which turn a session is promoted by now."""
+        state = await self._store.snapshots.session(session.project_id, session.session_id)
+        return session.last_seq if state is None else state.promoted_seq
 
     async def _next_run(
         self, session: SessionState, promoted_seq: int, round_: _Round, settled: Trigger | None

@@ -1,7 +1,11 @@
 """Promotion by command."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from memory_server.domain.job import Job
+from memory_server.domain.snapshot import Snapshot
 from memory_server.ports.store import Store
 from memory_server.services import promotion as promotion_module
 from memory_server.services.turns import TurnRecording
@@ -86,6 +90,27 @@ async def test_flush_says_which_session_failed_and_goes_on(
 
     assert [s.session_id for s in promoted.snapshots] == ["s2"]
     assert ["'s1'" in warning for warning in promoted.warnings] == [True]
+
+
+async def test_flush_promotes_what_is_left_behind_a_run_that_another_took_meanwhile(
+    build: Build, recording: TurnRecording, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(recording, *"abcde")
+    promote = store.snapshots.promote
+
+    async def another_was_faster(snapshot: Snapshot, jobs: Sequence[Job]) -> None:
+        monkeypatch.setattr(store.snapshots, "promote", promote)
+        await build().promote_ripe()
+        await promote(snapshot, jobs)
+
+    monkeypatch.setattr(store.snapshots, "promote", another_was_faster)
+    flushed = await build().flush("p")
+
+    session = await store.snapshots.session("p", "s1")
+    assert session is not None
+    assert session.unpromoted == 0
+    assert [(one.first_seq, one.last_seq) for one in flushed.snapshots] == [(4, 5)]
+    assert list(flushed.warnings) == []
 
 
 async def test_flush_of_an_unknown_session_is_nothing(build: Build) -> None:
