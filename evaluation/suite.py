@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from evaluation.report.published import Published
+
 DEPTH = 50
 """How deep a search goes at the least unless a suite says otherwise."""
 MAX_DEPTH = 200
@@ -93,6 +95,8 @@ class Suite(_Part):
     """Count questions with a false premise in the averages."""
     baselines: Annotated[tuple[Path, ...], BeforeValidator(_as_list)] = ()
     """Directories of other runs to compare with."""
+    published: tuple[Published, ...] = ()
+    """Figures of others, to stand beside one's own."""
     fail_under: Mapping[str, float] = Field(default_factory=dict)
     """Figures that have to be reached: `recall@10: 0.75`."""
 

@@ -128,7 +128,7 @@ def show(output: Output, reported: "Reported", told: Mapping[str, Any]) -> None:
     if output.as_json:
         output.document({"stages": dict(told), **reported.document})
     else:
-        _show_table(output, reported)
+        _show_tables(output, reported)
     if reported.missed:
         raise NotReached(
             f"{len(reported.missed)} of the figures that were asked for are not reached",
@@ -136,23 +136,13 @@ def show(output: Output, reported: "Reported", told: Mapping[str, Any]) -> None:
         )
 
 
-def _show_table(output: Output, reported: "Reported") -> None:
-    measured = reported.measured
-    output.table(
-        [
-            {"system": system.label, "stage": system.stage, "figure": figure.measure}
-            | {"value": f"{figure.value:.4f}", "n": figure.n}
-            for system in measured.systems
-            for figure in measured.figures
-            if figure.system == system.key
-            and figure.category == "micro"
-            and not figure.tokens
-            and figure.level in {"", "turn"}
-            and figure.k in {None, *measured.cutoffs}
-        ]
-    )
-    for remark in reported.document["remarks"]:
-        output.note(remark)
+def _show_tables(output: Output, reported: "Reported") -> None:
+    for table in reported.tables:
+        output.result(table.title)
+        output.cells(table.columns, table.rows)
+        for note in table.notes:
+            output.result(f"  {note}")
+        output.result("")
     for file in reported.files:
         output.note(f"Written: {file}")
 

@@ -1,18 +1,22 @@
-"""From the records to figures: a document for programs, and what was not reached."""
+"""From the records to figures: a document, a page, tables, and what was not reached."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evaluation.ledger import write_whole
+from evaluation.report.comparison import comparisons
 from evaluation.report.measure import measure
 from evaluation.report.measured import Measured
+from evaluation.report.page import render
+from evaluation.report.tables import Table, Tables
 from evaluation.suite import Suite
 from evaluation.thresholds import Missed, missed
 from evaluation.workspace import Workspace
 
-DOCUMENT = "report.json"
+DOCUMENT, PAGE = "report.json", "report.html"
 NO_JUDGE = "no J: no judge model configured"
 
 
@@ -20,9 +24,9 @@ NO_JUDGE = "no J: no judge model configured"
 class Reported:
     """What a directory says, and where it is written down."""
 
-    measured: Measured
     document: Mapping[str, Any]
     """The content of report.json."""
+    tables: Sequence[Table]
     files: Sequence[str]
     missed: Sequence[Missed]
 
@@ -30,22 +34,39 @@ class Reported:
 def report(suite: Suite, workspace: Workspace, systems: Sequence[str]) -> Reported:
     """Measure a directory and write it down; `systems` are those of this run, by key.
 
-    Raises `RecordsDamaged`, and `NotThere` for a figure that has to be reached and was not
-    measured.
+    Raises `RecordsDamaged`, `Incomparable` for a baseline of other data, and `NotThere` for a
+    figure that has to be reached and was not measured.
     """
-    measured = measure(
-        workspace.directory, cutoffs=suite.k, with_adversarial=suite.with_adversarial
+    measured = _measured(workspace.directory, suite)
+    compared = [comparisons(_measured(base, suite), measured) for base in suite.baselines]
+    tables = Tables(
+        measured=measured,
+        published=suite.published,
+        comparisons=[one for found, _ in compared for one in found],
+        refused=[reason for _, reasons in compared for reason in reasons],
     )
     below = missed(measured, suite.fail_under, systems)
     document = {
         "systems_of_this_run": list(systems),
         "remarks": [] if suite.judge_model else [NO_JUDGE],
         "missed": [str(one) for one in below],
+        "comparisons": [one.model_dump(mode="json") for one in tables.comparisons],
+        "not_compared": list(tables.refused),
         **measured.model_dump(mode="json"),
     }
-    path = workspace.directory / DOCUMENT
-    write_whole(path, _json(document))
-    return Reported(measured=measured, document=document, files=[str(path)], missed=below)
+    content = {DOCUMENT: _json(document), PAGE: render(tables).encode()}
+    for name, written in content.items():
+        write_whole(workspace.directory / name, written)
+    return Reported(
+        document=document,
+        tables=tables.all(),
+        files=[str(workspace.directory / name) for name in content],
+        missed=below,
+    )
+
+
+def _measured(directory: Path, suite: Suite) -> Measured:
+    return measure(directory, cutoffs=suite.k, with_adversarial=suite.with_adversarial)
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
