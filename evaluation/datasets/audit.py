@@ -21,7 +21,7 @@ class _Entry(BaseModel):
     question_id: str
     question: str
     correct_answer: str | int | float
-    correct_evidence: Sequence[str]
+    correct_evidence: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

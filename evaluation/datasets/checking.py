@@ -82,6 +82,8 @@ def _reason(fault: ErrorDetails) -> str:
         return "is missing"
     if fault["type"] == "extra_forbidden":
         return "is no field of it: take it out, or mend its name"
+    if fault["type"] in ("too_short", "string_too_short"):
+        return "should not be empty"
     wanted = _WANTED.get(fault["type"])
     if wanted:
         return f"{wanted}, is {kind_of(value)}"

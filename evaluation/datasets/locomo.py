@@ -63,17 +63,17 @@ class _Question(BaseModel):
     question: str
     category: int
     answer: str | int | float | None = None
-    evidence: Sequence[Any] = ()
+    evidence: list[Any] = []
 
 
 class _Sample(BaseModel):
     sample_id: str
     conversation: Mapping[str, Any]
-    qa: Sequence[_Question]
+    qa: list[_Question]
 
 
 class _Session(BaseModel):
-    turns: Sequence[_Turn]
+    turns: list[_Turn]
     date_time: str
 
 

@@ -46,10 +46,10 @@ class _Item(BaseModel):
     question: str
     answer: str | int | float
     question_date: str
-    haystack_dates: Sequence[str]
-    haystack_session_ids: Sequence[str]
-    haystack_sessions: Sequence[Sequence[_Turn]]
-    answer_session_ids: Sequence[str]
+    haystack_dates: list[str]
+    haystack_session_ids: list[str]
+    haystack_sessions: list[list[_Turn]]
+    answer_session_ids: list[str]
     synthetic: bool = False
 
 

@@ -1,6 +1,5 @@
 """What a line of one's own data may say: a conversation with its sessions, or a question."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -50,7 +49,7 @@ class OwnTurn(_Line):
 class OwnSession(_Line):
     """Messages of one sitting."""
 
-    turns: Annotated[Sequence[OwnTurn], Field(min_length=1)]
+    turns: Annotated[list[OwnTurn], Field(min_length=1)]
     id: Words | None = None
     """Without one it is its number, counted from 1."""
     at: Moment | None = None
@@ -60,7 +59,7 @@ class ConversationLine(_Line):
     """All sessions of one user."""
 
     conversation: Words
-    sessions: Annotated[Sequence[OwnSession], Field(min_length=1)]
+    sessions: Annotated[list[OwnSession], Field(min_length=1)]
 
 
 class QuestionLine(_Line):
@@ -71,13 +70,13 @@ class QuestionLine(_Line):
     id: Words | None = None
     """Without one it is `CONVERSATION/qNUMBER`, counted from 1 in the order of the lines."""
     category: Words = "own"
-    answers: Sequence[str] = ()
+    answers: list[str] = []
     rubric: Words | None = None
-    evidence: Sequence[str] = ()
+    evidence: list[str] = []
     """Ids of turns that hold the answer."""
-    sessions: Sequence[str] = ()
+    sessions: list[str] = []
     """Ids of sessions that do, beside those of the evidence."""
-    stale: Sequence[str] = ()
+    stale: list[str] = []
     """Ids of turns that later ones replaced."""
     abstention: StrictBool = False
     asked_at: Moment | None = None

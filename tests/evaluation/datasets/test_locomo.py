@@ -39,9 +39,10 @@ def test_turns_are_those_of_the_sessions_in_order_with_their_dates(tmp_path: Pat
 
 
 def test_tenth_session_comes_after_the_ninth(tmp_path: Path) -> None:
-    later = {f"session_{n}": [a_locomo_turn(f"D{n}:1")] for n in (10, 9)} | {
-        f"session_{n}_date_time": "1:00 pm on 1 June, 2023" for n in (10, 9)
-    }
+    later: dict[str, Any] = {}
+    for number in (10, 9):
+        later[f"session_{number}"] = [a_locomo_turn(f"D{number}:1")]
+        later[f"session_{number}_date_time"] = "1:00 pm on 1 June, 2023"
     conversation, _ = opened(tmp_path, a_sample(**later))
 
     assert [turn.key for turn in conversation.turns][-2:] == ["D9:1", "D10:1"]
