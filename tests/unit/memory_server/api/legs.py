@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 KINDS = ("semantic", "episodic", "taxonomic", "procedural")
+SOURCES = (*KINDS, "block", "stm")
 MODES = ("text", "semantic", "hybrid")
 WORDS = "which vault code is it"
 ANA: Mapping[str, Any] = {"user_id": "ana"}
@@ -29,14 +30,14 @@ class Leg:
 def contexts() -> Iterator[Leg]:
     """Yield contexts of every source, alone and together."""
     for route in ("POST /context", "POST /retrieval/context"):
-        for sources in [[kind] for kind in (*KINDS, "stm")] + [[*KINDS, "stm"]]:
+        for sources in [[kind] for kind in SOURCES] + [[*SOURCES]]:
             body = {**ANA, "query": WORDS, "session_id": "s", "enabled_sources": sources}
             yield Leg(route=route, body=body)
 
 
 def contexts_by_source() -> Iterator[Leg]:
     """Yield each source in each mode, filtered or not, reranked or not."""
-    for source in (*KINDS, "stm"):
+    for source in SOURCES:
         for mode in MODES:
             for given in (None, {"metadata.tier": "gold"}, {"agent_id": {"$exists": False}}):
                 spec = {"source": source, "mode": mode, "metadata_filter": given}
@@ -55,6 +56,12 @@ def searches() -> Iterator[Leg]:
                 body = {**ANA, "query": WORDS, "mode": mode, **more}
                 yield Leg(route="POST /search", body=body | {"type": kind})
                 yield Leg(route=f"POST /retrieval/{kind}", body=body)
+    for mode in MODES:
+        for given in (None, {"metadata.tier": "gold"}):
+            body = {**ANA, "query": WORDS, "mode": mode, "metadata_filter": given}
+            yield Leg(route="POST /turns/search", body=body)
+            for more in ({}, {"as_of": LATER}, {"conversation_id": "s"}, {"viewpoint": "user"}):
+                yield Leg(route="POST /blocks/search", body=body | more)
 
 
 def lists() -> Iterator[Leg]:
@@ -62,6 +69,8 @@ def lists() -> Iterator[Leg]:
     for kind in KINDS:
         yield Leg(route=f"GET /{kind}", params={**ANA, "domain": f"vaults {SECRETS['ana']}"})
     yield Leg(route="GET /taxonomic/domains", params=ANA)
+    for more in ({}, {"conversation_id": "s"}, {"viewpoint": "user"}):
+        yield Leg(route="GET /blocks", params={**ANA, **more})
     yield Leg(route="GET /procedural", params={**ANA, "include_deleted": "true"})
     for kind in ("semantic", "procedural"):
         route = f"GET /{kind}/{{memory_id}}"
@@ -110,6 +119,7 @@ NO_LEGS: Mapping[str, Sequence[str]] = {
         "POST /taxonomic",
         "POST /procedural",
         "POST /types/{type_name}",
+        "POST /blocks",
     ),
     "they change or remove what is named by its id, as tests/wire/test_isolation.py asks": (
         "PATCH /semantic/{memory_id}",

@@ -52,6 +52,12 @@ def bodies(secret: str) -> dict[str, dict[str, Any]]:
         "taxonomic": {"domain": f"vaults {secret}", "term": secret, "definition": said} | own,
         "procedural": {"procedure": secret, "description": said, "content": said} | own,
         "turns": {"session_id": "s", "role": "user", "content": said} | own,
+        "blocks": {
+            "conversation_id": "s",
+            "messages": [{"role": "user", "content": said, "id": secret}],
+            "annotations": {"note": secret},
+        }
+        | own,
     }
 
 
@@ -61,7 +67,7 @@ async def tell(client: httpx.AsyncClient, root: str, who: str, user_id: str) -> 
     for kind, body in bodies(SECRETS[who]).items():
         saved = await client.post(f"{root}/{kind}", json=body | {"user_id": user_id}, headers=OWNER)
         assert saved.status_code == 201, saved.text
-        ids[f"{who}-{kind}"] = saved.json()["id"]
+        ids[f"{who}-{kind}"] = saved.json().get("id", "")
     return ids
 
 
