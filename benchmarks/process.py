@@ -97,7 +97,7 @@ class Server:
         token_file = self._environment.get("AGENTENGINE_OWNER_TOKEN_FILE")
         token = Path(token_file or self._directory / "owner-token").read_text(encoding="utf-8")
         headers = {"Authorization": f"Bearer {token.strip()}"}
-        httpx.post(f"{self.url}/api/v1/admin/flush", json={}, headers=headers, timeout=600)
+        httpx.post(f"{self.url}/api/v1/admin/flush", json={}, headers=headers, timeout=7200)
         while True:
             counts: dict[str, int] = httpx.get(f"{self.url}/api/v1/memory/worker/queueStats").json()
             if not counts["queued"] and not counts["running"]:
