@@ -49,6 +49,7 @@ class _Items:
         self._json = json.JSONDecoder()
         self._buffer = ""
         self._number = 0
+        self._usual = 0
         self._has_ended = False
 
     def read(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -65,6 +66,9 @@ class _Items:
             raise self._fault("a ] stands where an object should begin")
 
     def _item(self) -> dict[str, Any]:
+        # To decode what is cut is in vain: as much is read first as the item before had.
+        if len(self._buffer) < self._usual:
+            self._fill(self._usual)
         while True:
             try:
                 item, end = self._json.raw_decode(self._buffer)
@@ -74,17 +78,17 @@ class _Items:
             if not isinstance(item, dict):
                 raise self._fault(f"it is {kind_of(item)} and should be an object, {{...}}")
             self._drop(end)
+            self._usual = end
             return item
 
     def _read_on_or_fail(self, error: json.JSONDecodeError) -> None:
-        is_cut = error.msg.startswith("Unterminated string") or (
-            error.pos >= len(self._buffer) - _SPLIT_TOKEN
-        )
+        is_in_text = error.msg.startswith("Unterminated string")
+        if self._has_ended and (is_in_text or error.pos >= len(self._buffer.rstrip())):
+            raise self._fault("the file ends in the middle of it; was it copied whole?") from None
+        is_cut = is_in_text or error.pos >= len(self._buffer) - _SPLIT_TOKEN
         if not is_cut or self._has_ended:
-            reason = "the file ends in the middle of it" if is_cut else error.msg
             raise self._fault(
-                f"{reason} (line {error.lineno}, column {error.colno} of the object); "
-                "was the file copied whole?"
+                f"{error.msg} (line {error.lineno}, column {error.colno} of the object)"
             ) from None
         if len(self._buffer) > LARGEST_ITEM:
             raise self._fault(f"it is longer than {LARGEST_ITEM:,} characters")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evaluation.datasets.errors import UnknownChoice
-from evaluation.datasets.generator import VARIANTS, generate
+from evaluation.datasets.generator import generate
 from evaluation.datasets.longmemeval import open_longmemeval
 from evaluation.datasets.opening import open_dataset
 from tests.evaluation.datasets.samples import written_lines
