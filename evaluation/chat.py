@@ -17,7 +17,6 @@ from memory_server.errors import (
 
 _URLS = {"cerebras": "https://api.cerebras.ai/v1"}
 _TIMEOUT_SECONDS = 120.0
-_RETRIES = 4
 _MAX_DETAIL = 300
 _NO_KEY = "no-key-needed"
 """What is sent to a server of one's own that needs no key."""
@@ -38,6 +37,8 @@ class ChatModel:
 
     choice: ModelChoice
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    retries: int = 4
+    """Of calls that may succeed later, as the provider's library makes them."""
     _model: Any = field(default=None, init=False, repr=False)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
@@ -58,7 +59,9 @@ class ChatModel:
         from pydantic_ai import exceptions as theirs  # noqa: PLC0415 - loaded by now
 
         try:
-            return await _ask(self._model, instructions, text, temperature, max_tokens)
+            return await _ask(
+                self._model, instructions, text, self._settings(temperature, max_tokens)
+            )
         except (theirs.ModelAPIError, theirs.UnexpectedModelBehavior) as error:
             # Not chained: a gateway's message may repeat the request's headers.
             raise self._translated(error) from None
@@ -72,6 +75,19 @@ class ChatModel:
     def name(self) -> str:
         """Return the name that records have of it."""
         return f"{self.choice.provider}:{self.choice.model}"
+
+    def _settings(self, temperature: float, max_tokens: int) -> Any:
+        from pydantic_ai.settings import ModelSettings  # noqa: PLC0415 - loaded by now
+
+        settings = ModelSettings(
+            max_tokens=max_tokens,
+            timeout=_TIMEOUT_SECONDS,
+            max_retries=self.retries,
+            thinking=False,
+        )
+        if not self._model.profile.get("anthropic_disallows_sampling_settings"):
+            settings["temperature"] = temperature
+        return settings
 
     def _key(self) -> str:
         own = self.choice.api_key_secret or f"{self.choice.provider.upper()}_API_KEY"
@@ -98,22 +114,15 @@ class ChatModel:
         return ProviderUnavailable(f"{place} cannot be reached or failed; run again to go on.")
 
 
-async def _ask(
-    model: Any, instructions: str, text: str, temperature: float, max_tokens: int
-) -> Completion:
+async def _ask(model: Any, instructions: str, text: str, settings: Any) -> Completion:
     from pydantic_ai.direct import model_request  # noqa: PLC0415 - takes a second to load
     from pydantic_ai.messages import ModelRequest, TextPart  # noqa: PLC0415 - as above
-    from pydantic_ai.settings import ModelSettings  # noqa: PLC0415 - as above
 
-    settings = ModelSettings(
-        max_tokens=max_tokens, timeout=_TIMEOUT_SECONDS, max_retries=_RETRIES, thinking=False
-    )
-    if not model.profile.get("anthropic_disallows_sampling_settings"):
-        settings["temperature"] = temperature
     request = ModelRequest.user_text_prompt(text, instructions=instructions or None)
     response = await model_request(model, [request], model_settings=settings)
-    if (response.provider_details or {}).get("refusal"):
-        raise Refused("The model declined to answer.")
+    declined = (response.provider_details or {}).get("refusal")
+    if declined or response.finish_reason == "content_filter":
+        raise Refused("The model declined to answer, or a content filter stopped it.")
     return Completion(
         text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
         tokens_in=response.usage.input_tokens,
