@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,12 @@ from hypothesis import strategies as st
 
 from evaluation.datasets.errors import InvalidDataset, UnknownChoice
 from evaluation.datasets.own import MOST_SHOWN, open_own
+from evaluation.datasets.own_lines import ConversationLine, OwnSession, OwnTurn, QuestionLine
 from tests.evaluation.datasets.samples import (
+    an_item,
     an_own_conversation,
     an_own_question,
+    written,
     written_lines,
 )
 
@@ -206,3 +210,50 @@ def test_turns_without_ids_are_found_by_session_and_number(
     assert question.evidence == set(evidence)
     assert question.sessions == {key.split(":")[0] for key in evidence}
     assert question.evidence <= {turn.key for turn in conversation.turns}
+
+
+GUIDE = Path(__file__).parents[3] / "docs" / "howto" / "evaluate-your-own-conversations.md"
+
+
+def block(kind: str) -> str:
+    """Return the guide's only block of that kind."""
+    [text] = re.findall(
+        rf"^```{kind}\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    return str(text)
+
+
+def test_the_example_of_the_guide_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.jsonl"
+    path.write_text(block("jsonl"))
+
+    [(_, [where, dog])] = open_own(path).conversations()
+
+    assert (where.evidence, where.stale) == (frozenset({"june:1"}), frozenset({"lisbon"}))
+    assert dog.is_abstention
+
+
+def test_the_guide_names_every_field() -> None:
+    named = set(re.findall(r"^\| `(?:\w+\[\]\.)?(\w+)` \|", GUIDE.read_text("utf-8"), re.MULTILINE))
+
+    shapes = (ConversationLine, QuestionLine, OwnSession, OwnTurn)
+    assert named == {name for shape in shapes for name in shape.model_fields}
+
+
+def test_the_conversion_of_the_guide_writes_what_can_be_opened(tmp_path: Path) -> None:
+    history = an_item(
+        questions=["How many?", "Which tea?"],
+        answers=[3, "none"],
+        answer_session_ids=[["answer_aa_1", "answer_aa_2"], ["ultrachat_5"]],
+    )
+    guide: dict[str, Any] = {}
+    exec(block("python"), guide)  # noqa: S102 the guide's own lines
+    guide["convert"](written(tmp_path / "data.json", history), tmp_path / "own.jsonl")
+
+    [(conversation, questions)] = open_own(tmp_path / "own.jsonl").conversations()
+
+    assert len(conversation.turns) == 6
+    assert [(q.answers, sorted(q.sessions)) for q in questions] == [
+        (["3"], ["answer_aa_1", "answer_aa_2"]),
+        (["none"], ["ultrachat_5"]),
+    ]
