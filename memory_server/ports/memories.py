@@ -33,7 +33,9 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """A memory that is new. Raises `DuplicateMemory` if its identity key lives already.
+    """A memory that is new.
+
+    Raises `DuplicateMemory` if its identity key lives already, or its id is taken.
 
     `history_of` names a memory of which this one is a former version: it must not be the
     latest, is part of that memory's history, is hidden while that one is deleted, and goes with

@@ -2,34 +2,27 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from weakref import WeakValueDictionary
 
 from memory_server.domain.block import (
-    RESERVED,
     Exchange,
-    Message,
-    block_id,
-    blocks_of,
-    event_time,
     exchange_id_of_key,
     pair,
 )
 from memory_server.domain.embedding import Vector
-from memory_server.domain.exchange import BOTH, Viewpoint
+from memory_server.domain.exchange import Viewpoint
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.job import Job, JobKind, JobState
-from memory_server.domain.limits import MAX_CONTENT_BYTES, MAX_TEXT_BYTES
 from memory_server.domain.memory import Block, Memory, MemoryType, embedded_text
-from memory_server.domain.scope import Scope, Visibility
-from memory_server.domain.turn import Role
-from memory_server.errors import DuplicateMemory, InvalidRequest, TooLarge
+from memory_server.domain.scope import Scope
+from memory_server.errors import DuplicateMemory
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.memories import Add, MemoryQuery
 from memory_server.ports.store import Store
+from memory_server.services.block_drafts import Conversation, Draft, check, check_blocks
 from memory_server.services.stages import stage
 from memory_server.services.vectors import vectors_in_time
 
@@ -40,22 +33,6 @@ SYNC_SECONDS = 25.0
 LOOK_EVERY = 0.1
 FAILED_LOOKED_AT = 200
 """How many failed jobs are looked at, the newest first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """Messages of one conversation, in order, as a client records them."""
-
-    conversation_id: str
-    messages: Sequence[Message]
-    viewpoints: Sequence[Viewpoint] = BOTH
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Of every exchange, under what its first message says itself."""
-    annotations: Mapping[str, Any] = field(default_factory=dict)
-    context_required: bool = False
-    sync: bool = False
-    """Whether to wait for summary and contexts."""
-    idempotency_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +74,10 @@ class BlockKeeping:
         # Embedding may take long: what was asked of a project is not stored in its successor.
         begun = self._clock.now()
         with stage("validate"):
-            _validate(given)
+            check(given)
             exchanges = list(pair(given.messages))
-            draft = _Draft(scope, given, exchanges, self._ids_of(scope, given, exchanges), begun)
-            _check_sizes(draft.bodies(1))
+            draft = Draft(scope, given, exchanges, self._ids_of(scope, given, exchanges), begun)
+            check_blocks(draft.bodies(1), len(exchanges))
         with stage("embed"):
             vectors = await self._vectors(draft.bodies(1))
         with stage("write"):
@@ -133,10 +110,13 @@ class BlockKeeping:
     async def failed(self, blocks: Sequence[Memory]) -> bool:
         """Whether summary and contexts of any of these blocks were given up for now."""
         keys = {_key(memory) for memory in blocks}
-        jobs = self._store.jobs
-        project_id = blocks[0].project_id
-        failed = await jobs.list(project_id, state=JobState.FAILED, limit=FAILED_LOOKED_AT)
-        return any(job.key in keys for job in failed)
+        for project_id in {memory.project_id for memory in blocks}:
+            failed = await self._store.jobs.list(
+                project_id, state=JobState.FAILED, limit=FAILED_LOOKED_AT
+            )
+            if any(job.key in keys for job in failed):
+                return True
+        return False
 
     def _ids_of(
         self, scope: Scope, given: Conversation, exchanges: Sequence[Exchange]
@@ -153,7 +133,7 @@ class BlockKeeping:
         vectors = await vectors_in_time(self._embedder, texts, of=f"{len(texts)} exchanges")
         return dict(zip(texts, vectors, strict=True))
 
-    async def _write(self, draft: "_Draft", vectors: Mapping[str, Vector | None]) -> RecordedBlocks:
+    async def _write(self, draft: "Draft", vectors: Mapping[str, Vector | None]) -> RecordedBlocks:
         """Store the blocks at the end of their conversation, unless they are stored already.
 
         Where the end is, is read first, then whether they are stored: so whoever stored them in
@@ -173,7 +153,7 @@ class BlockKeeping:
                         raise
         raise AssertionError("the last attempt raises")
 
-    async def _end(self, draft: "_Draft", *, thoroughly: bool) -> int:
+    async def _end(self, draft: "Draft", *, thoroughly: bool) -> int:
         """Return the first free place: after the newest exchange, or after all of them."""
         query = MemoryQuery(
             type=MemoryType.BLOCK,
@@ -228,80 +208,6 @@ class BlockKeeping:
             await self._clock.sleep(LOOK_EVERY)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """What is to be stored, but for its place in the conversation."""
-
-    scope: Scope
-    given: Conversation
-    exchanges: Sequence[Exchange]
-    exchange_ids: Sequence[str]
-    begun: datetime
-
-    @property
-    def owner(self) -> Scope:
-        """Whose conversation it is, of whatever agent."""
-        return Scope(
-            project_id=self.scope.project_id,
-            user_id=self.scope.user_id,
-            userless=self.scope.user_id is None,
-        )
-
-    @property
-    def conversation(self) -> tuple[str | None, ...]:
-        """What names the conversation among all others."""
-        return (self.scope.project_id, self.scope.user_id, self.given.conversation_id)
-
-    def ids(self) -> Sequence[str]:
-        """Return the ids that the blocks have, in all viewpoints that there are."""
-        return [block_id(one, view) for one in self.exchange_ids for view in Viewpoint]
-
-    def bodies(self, first: int) -> Sequence[Block]:
-        """Return the blocks, the first exchange in that place."""
-        return [body for _, body in self._placed(first)]
-
-    def memories(self, first: int) -> Sequence[Memory]:
-        """Return the blocks as memories, the first exchange in that place.
-
-        Their exchanges are a microsecond apart, so that lists have them in order.
-        """
-        return [self._memory(number, body) for number, body in self._placed(first)]
-
-    def _placed(self, first: int) -> Iterable[tuple[int, Block]]:
-        for number, exchange in enumerate(self.exchanges):
-            blocks = blocks_of(
-                exchange,
-                exchange_id=self.exchange_ids[number],
-                conversation_id=self.given.conversation_id,
-                position=first + number,
-                viewpoints=self.given.viewpoints,
-                said_at=exchange.said_at(self.given.metadata),
-                annotations=self.given.annotations,
-                context_required=self.given.context_required,
-            )
-            yield from ((number, body) for body in blocks)
-
-    def _memory(self, number: int, body: Block) -> Memory:
-        exchange = self.exchanges[number]
-        said_at = exchange.said_at(self.given.metadata)
-        moment = self.begun + timedelta(microseconds=number)
-        return Memory(
-            id=block_id(body.exchange_id, body.viewpoint),
-            project_id=self.scope.project_id,
-            user_id=self.scope.user_id,
-            agent_id=self.scope.agent_id,
-            session_id=body.conversation_id,
-            visibility=Visibility.PRIVATE,
-            body=body,
-            identity_key=f"block:{body.conversation_id}|{body.position}|{body.viewpoint}",
-            metadata={**self.given.metadata, **exchange.metadata},
-            event_time=event_time(said_at),
-            created_at=moment,
-            updated_at=moment,
-            valid_from=said_at or moment,
-        )
-
-
 def narrowed(*, exchange_id: str | None = None, viewpoint: str | None = None) -> Filter | None:
     """Return the condition that blocks are of an exchange, a viewpoint; None: of any."""
     wanted = {"exchange_id": exchange_id, "viewpoint": viewpoint}
@@ -325,55 +231,3 @@ def _body(memory: Memory) -> Block:
 def _key(memory: Memory) -> str:
     """Return the key of the job that makes summary and contexts of a block's exchange."""
     return f"context:{_body(memory).exchange_id}"
-
-
-def _validate(given: Conversation) -> None:
-    if not given.conversation_id.strip():
-        raise InvalidRequest("conversation_id: an exchange belongs to a conversation; give its id")
-    if not given.messages:
-        raise InvalidRequest("messages: give what was said, one message at least")
-    for number, said in enumerate(given.messages):
-        _validate_message(number, said)
-    ids = [said.id for said in given.messages if said.id is not None]
-    twice = next((one for one in ids if ids.count(one) > 1), None)
-    if twice is not None:
-        raise InvalidRequest(f"messages: the id {twice!r} is given twice; each message has its own")
-    _validate_viewpoints(given.viewpoints)
-    reserved = [name for name in RESERVED if name in given.annotations]
-    if reserved:
-        raise InvalidRequest(
-            f"annotations.{reserved[0]}: the server writes it; for the time give metadata.date"
-        )
-    if given.sync and not given.context_required:
-        raise InvalidRequest("sync: there is nothing to wait for without context_required")
-
-
-def _validate_viewpoints(views: Sequence[Viewpoint]) -> None:
-    if not views or len(set(views)) < len(views):
-        raise InvalidRequest("viewpoints: give user, assistant or both, each once, or sequential")
-    if Viewpoint.SEQUENTIAL in views and len(views) > 1:
-        raise InvalidRequest("viewpoints: sequential is everybody's view and stands alone")
-
-
-def _validate_message(number: int, said: Message) -> None:
-    place = f"messages.{number}"
-    if said.role not in (Role.USER, Role.ASSISTANT):
-        raise InvalidRequest(f"{place}.role: an exchange is of user and assistant")
-    if not said.content.strip():
-        raise InvalidRequest(f"{place}.content: a message needs content that is not blank")
-    size = len(said.content.encode())
-    if size > MAX_CONTENT_BYTES:
-        raise TooLarge(
-            f"{place}.content: {size} bytes; a message may have {MAX_CONTENT_BYTES} at most. "
-            "Nothing was stored"
-        )
-
-
-def _check_sizes(bodies: Sequence[Block]) -> None:
-    for body in bodies:
-        size = len(body.index_text.encode())
-        if size > MAX_TEXT_BYTES:
-            raise TooLarge(
-                f"messages: exchange {body.position} has {size} bytes; {MAX_TEXT_BYTES} are the "
-                "most. Nothing was stored"
-            )

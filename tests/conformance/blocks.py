@@ -172,6 +172,14 @@ class BlocksContract:
 
         assert await ids(store, "text", a_selection(), "two") == []
 
+    async def test_an_id_is_taken_once(self, store: Store) -> None:
+        await know(store, an_exchange(1, "one", identity_key="place"))
+
+        with pytest.raises(DuplicateMemory):
+            await store.memories.apply(PROJECT, [Add(memory=an_exchange(1, "two"))])
+
+        assert await ids(store, "text", a_selection(), "two") == []
+
     async def test_work_is_queued_with_what_it_is_for_or_not_at_all(self, store: Store) -> None:
         job = a_job(kind=JobKind.CONTEXT, key="context:1")
         await store.memories.apply(

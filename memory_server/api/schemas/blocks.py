@@ -26,7 +26,8 @@ from memory_server.domain.limits import MAX_MESSAGES, MAX_TOP_K
 from memory_server.domain.memory import Block, Memory
 from memory_server.domain.reading import chunk_of_memory
 from memory_server.domain.turn import Role
-from memory_server.services.blocks import Conversation, RecordedBlocks
+from memory_server.services.block_drafts import Conversation
+from memory_server.services.blocks import RecordedBlocks
 from memory_server.services.search import Found
 
 Extraction = Literal["none", "pending", "done", "failed"]

@@ -261,6 +261,10 @@ def _identities_live_once() -> Iterator[None]:
         yield
     except (BulkWriteError, DuplicateKeyError) as error:
         for one in _duplicates(error):
+            if "_id" in one.get("keyPattern", ()):
+                raise DuplicateMemory(
+                    f"memory {one['keyValue']['_id']!r} is there already; replace it instead"
+                ) from error
             if "live_identity" in one.get("keyPattern", ()):
                 raise DuplicateMemory(
                     f"a memory is live under the identity {one['keyValue']['live_identity']!r} "

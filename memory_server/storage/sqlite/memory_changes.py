@@ -44,6 +44,8 @@ class Changes:
     def _add(self, connection: sqlite3.Connection, add: Add) -> None:
         memory = add.memory
         values = self._values(memory, has_embedding=add.vector is not None)
+        if connection.execute(SQL["stored"], values).fetchone() is not None:
+            raise DuplicateMemory(f"memory {memory.id!r} is there already; replace it instead")
         _check_identity(connection, memory, values)
         root = None if add.history_of is None else self._root(connection, memory, add.history_of)
         root_id = memory.id if root is None else root["id"]
