@@ -46,7 +46,7 @@ class Comparison(Part):
 
     base: str
     other: str
-    """Labels, each with the name of its run."""
+    """Labels, each with the name of its run where there are two."""
     stage: str
     differences: Sequence[Difference]
 
@@ -63,12 +63,12 @@ def compare(
     differing = what_differs(base, base_system, other, other_system)
     if differing:
         raise Incomparable(
-            f"{base_system.label} and {other_system.label} cannot be compared: "
-            + "; ".join(differing)
+            f"{_name(base, base_system, other)} and {_name(other, other_system, base)} cannot be "
+            "compared: " + "; ".join(differing)
         )
     return Comparison(
-        base=base_system.label,
-        other=other_system.label,
+        base=_name(base, base_system, other),
+        other=_name(other, other_system, base),
         stage=base_system.stage,
         differences=list(_differences(base, base_system, other, other_system)),
     )
@@ -123,6 +123,12 @@ def comparisons(base: Measured, other: Measured) -> tuple[list[Comparison], list
         except Incomparable as error:
             refused.append(str(error))
     return found, refused
+
+
+def comparisons_within(measured: Measured) -> list[Comparison]:
+    """Compare the first search of a run with its others: what a mode is worth beside its legs."""
+    searches = [system for system in measured.systems if system.stage == "search"]
+    return [compare(measured, other, measured, searches[0]) for other in searches[1:]]
 
 
 def _unlikeness(
@@ -185,6 +191,11 @@ def _difference(
         better=sum(each > 0 for each in differences),
         worse=sum(each < 0 for each in differences),
     )
+
+
+def _name(measured: Measured, system: System, beside: Measured) -> str:
+    """Return a system's label, with its run's name where two runs are compared."""
+    return system.label if measured is beside else f"{measured.name}: {system.label}"
 
 
 def _data(measured: Measured) -> str:

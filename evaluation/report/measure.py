@@ -1,6 +1,6 @@
 """Everything that a directory of records says, as figures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -47,8 +47,12 @@ def measure(
     cutoffs: Sequence[int] = CUTOFFS,
     budgets: Sequence[int] = BUDGETS,
     with_adversarial: bool = False,
+    current: Collection[str] = (),
 ) -> Measured:
     """Measure what the stages wrote into a directory.
+
+    `current` are the keys of the systems that the report is about: they stand before those that an
+    earlier run left in the directory.
 
     Raises:
         RecordsDamaged: it has no manifest, or a line is not what its file holds.
@@ -61,6 +65,8 @@ def measure(
         if with_adversarial or not question.is_adversarial
     }
     return _Measuring(
+        name=directory.resolve().name,
+        current=current,
         records=records,
         exchanges=records.exchanges(),
         counted=counted,
@@ -72,6 +78,8 @@ def measure(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measuring:
+    name: str
+    current: Collection[str]
     records: Records
     exchanges: Mapping[str, Mapping[str, str]]
     """Of each turn, by conversation."""
@@ -81,7 +89,8 @@ class _Measuring:
     with_adversarial: bool
 
     def measured(self) -> Measured:
-        systems = systems_of(self.records, self.counted.keys())
+        found = systems_of(self.records, self.counted.keys())
+        systems = sorted(found, key=lambda system: system.key not in self.current)
         scores = {system.key: _collected(self._scored(system)) for system in systems}
         searches = [system for system in systems if system.stage == "search"]
         lost: list[Lost] = []
@@ -91,6 +100,7 @@ class _Measuring:
             lost += worst
             reasons += why
         return Measured(
+            name=self.name,
             manifest=self.records.manifest,
             categories=_categories(self.records.questions.values()),
             left_out=_left_out(self.records.questions.values(), self.counted),

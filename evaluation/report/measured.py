@@ -218,6 +218,8 @@ class LeftOut(Part):
 class Measured(Part):
     """All that a directory of records says."""
 
+    name: str
+    """Of the directory: what its run is called beside others."""
     manifest: Manifest
     categories: Mapping[str, int]
     """Questions of each category, as the data has them, adversarial ones too."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from evaluation.errors import RecordsDamaged
 from evaluation.records import (
     AnswerRecord,
     IngestRecord,
@@ -21,10 +22,6 @@ from evaluation.records import (
 _R = TypeVar("_R", bound=Record)
 _Keyed = IngestRecord | SearchRecord | AnswerRecord | JudgementRecord
 _K = TypeVar("_K", bound=_Keyed)
-
-
-class UnreadableRecords(ValueError):
-    """The directory holds no records, or a line that is none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +49,7 @@ def read_records(directory: Path) -> Records:
     """Read a directory.
 
     Raises:
-        UnreadableRecords: it has no manifest, or a line is not what its file holds.
+        RecordsDamaged: it has no manifest, or a line is not what its file holds.
 
     """
     manifest = _read_manifest(directory / "manifest.json")
@@ -79,11 +76,11 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise UnreadableRecords(
+        raise RecordsDamaged(
             f"{path.parent} holds no evaluation: {path.name} is not there"
         ) from None
     except ValidationError as error:
-        raise UnreadableRecords(f"{path}: {_first(error)}") from error
+        raise RecordsDamaged(f"{path}: {_first(error)}") from error
 
 
 def _read(path: Path, kind: type[_R]) -> Iterator[_R]:
@@ -91,10 +88,13 @@ def _read(path: Path, kind: type[_R]) -> Iterator[_R]:
         return
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                # Of a stage that was killed, or writes at this moment: the work is done again.
+                return
             try:
                 yield kind.model_validate_json(line)
             except ValidationError as error:
-                raise UnreadableRecords(f"{path}, line {number}: {_first(error)}") from error
+                raise RecordsDamaged(f"{path}, line {number}: {_first(error)}") from error
 
 
 def _first(error: ValidationError) -> str:

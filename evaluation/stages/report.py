@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.ledger import write_whole
-from evaluation.report.comparison import comparisons
+from evaluation.report.comparison import comparisons, comparisons_within
 from evaluation.report.measure import measure
 from evaluation.report.measured import Measured
 from evaluation.report.page import render
@@ -37,12 +37,15 @@ def report(suite: Suite, workspace: Workspace, systems: Sequence[str]) -> Report
     Raises `RecordsDamaged`, `Incomparable` for a baseline of other data, and `NotThere` for a
     figure that has to be reached and was not measured.
     """
-    measured = _measured(workspace.directory, suite)
+    measured = _measured(workspace.directory, suite, systems)
     compared = [comparisons(_measured(base, suite), measured) for base in suite.baselines]
     tables = Tables(
         measured=measured,
         published=suite.published,
-        comparisons=[one for found, _ in compared for one in found],
+        comparisons=[
+            *comparisons_within(measured),
+            *(one for found, _ in compared for one in found),
+        ],
         refused=[reason for _, reasons in compared for reason in reasons],
     )
     below = missed(measured, suite.fail_under, systems)
@@ -65,8 +68,10 @@ def report(suite: Suite, workspace: Workspace, systems: Sequence[str]) -> Report
     )
 
 
-def _measured(directory: Path, suite: Suite) -> Measured:
-    return measure(directory, cutoffs=suite.k, with_adversarial=suite.with_adversarial)
+def _measured(directory: Path, suite: Suite, current: Sequence[str] = ()) -> Measured:
+    return measure(
+        directory, cutoffs=suite.k, with_adversarial=suite.with_adversarial, current=current
+    )
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

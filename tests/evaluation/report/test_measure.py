@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.errors import RecordsDamaged
 from evaluation.report.measure import measure
 from evaluation.report.measured import MACRO, Measure
-from evaluation.report.reading import UnreadableRecords
 from tests.evaluation.report.records import a_question, a_search, an_item, write
 
 RECALL = Measure("recall", "turn", 5)
@@ -97,7 +97,7 @@ def test_a_run_that_was_cut_off_says_how_much_is_missing(tmp_path: Path) -> None
 
 
 def test_a_directory_without_a_manifest_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableRecords, match=r"manifest\.json is not there"):
+    with pytest.raises(RecordsDamaged, match=r"manifest\.json is not there"):
         measure(tmp_path)
 
 
@@ -106,5 +106,5 @@ def test_a_line_that_is_no_record_is_named_by_file_and_number(tmp_path: Path) ->
     with (tmp_path / "search.jsonl").open("a") as file:
         file.write('{"question": "q1"}\n')
 
-    with pytest.raises(UnreadableRecords, match=r"search\.jsonl, line 1: dataset"):
+    with pytest.raises(RecordsDamaged, match=r"search\.jsonl, line 1: dataset"):
         measure(tmp_path)
