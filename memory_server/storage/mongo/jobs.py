@@ -1,6 +1,7 @@
 """The queue of background work in MongoDB."""
 
 import logging
+import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -44,6 +45,10 @@ _CLAIMS = [("claims",)]
 """What claims of one server hold: each of them would begin with the same owner."""
 _AHEAD = 8
 """How many owners a claim may pass to at first: others may be writing those before."""
+_CROWDED = 16
+"""For how many claims after one that met another server owners are not taken in their order."""
+_IN_ORDER = 4
+"""Every which of these claims takes them in their order all the same."""
 _TRIES = 100
 """How often one claim looks for owners before the worker rests; each try that fails is one that
 another server won, or puts right when the owner's work is due."""
@@ -58,6 +63,7 @@ class MongoJobs(Jobs):
         self._database = database
         self._arrivals = arrivals
         self._locks = Locks(database)
+        self._crowded = 0
 
     async def enqueue(self, jobs: Sequence[Job]) -> int:
         # One transaction for each owner: who is tried again finds by the keys what is queued.
@@ -87,11 +93,14 @@ class MongoJobs(Jobs):
                 )
                 if not owners:
                     return None
-                for waiting in owners:
-                    with suppress(OwnerChanged):
+                for waiting in self._apart(owners):
+                    try:
                         claimed = await self._claim(waiting, lease, to_micros(now), passes=passes)
-                        if claimed is not None:
-                            return job_of(claimed)
+                    except OwnerChanged:
+                        self._crowded = _CROWDED
+                        continue
+                    if claimed is not None:
+                        return job_of(claimed)
         logger.warning("no job was claimed in %d tries; others took or changed them", _TRIES)
         return None
 
@@ -186,6 +195,19 @@ class MongoJobs(Jobs):
         for job in found:
             with suppress(LeaseLost):  # another server was quicker, or the worker is back
                 await self._settle(job, failed(WORKER_DIED, _DIED.format(max_attempts), now))
+
+    def _apart(self, owners: Sequence[WaitingOwner]) -> Sequence[WaitingOwner]:
+        """Return owners in the order to try them in: their own, unless other servers claim too.
+
+        Servers that all began with the first would be in each other's way at every step; so each
+        then begins somewhere among the few that were served longest ago. Now and then it begins
+        with the first all the same, so that nobody is passed by for long.
+        """
+        self._crowded = max(0, self._crowded - 1)
+        if self._crowded % _IN_ORDER == 0:
+            return owners
+        start = random.randrange(len(owners))  # noqa: S311 no secret
+        return [*owners[start:], *owners[:start]]
 
     async def _claim(
         self, waiting: WaitingOwner, lease: Document, now: int, *, passes: bool

@@ -114,23 +114,41 @@ async def test_users_are_served_in_turn_whichever_server_asks(servers: Servers) 
     assert order == ["ana", "bob", "cem", "ana", "ana"]
 
 
+async def claim_while_ana_is_written(store: MongoStore, database: MongoDatabase) -> Job | None:
+    """Claim while a transaction of another server is about to change what is known of ana."""
+    async with database.client.start_session() as session, await session.start_transaction():
+        written = await database[JOB_OWNERS].update_one(
+            {"owner": {"$regex": "ana"}}, {"$inc": {"changes": 1}}, session=session
+        )
+        claimed = await asyncio.wait_for(claim(store, "w"), CONFLICT_SECONDS)
+        await session.abort_transaction()
+    assert written.matched_count == 1
+    return claimed
+
+
 async def test_a_claim_passes_by_an_owner_that_another_server_is_writing(servers: Servers) -> None:
     stores, database = servers
     await stores[0].jobs.enqueue([a_job(user_id=user) for user in ("ana", "bob", "ana")])
 
-    async with database.client.start_session() as session, await session.start_transaction():
-        ana = {"owner": {"$regex": "ana"}}
-        written = await database[JOB_OWNERS].update_one(
-            ana, {"$inc": {"changes": 1}}, session=session
-        )
-        passed = await asyncio.wait_for(claim(stores[1], "w"), CONFLICT_SECONDS)
-        await session.abort_transaction()
+    passed = await claim_while_ana_is_written(stores[1], database)
     after = await claim(stores[1], "w")
 
-    assert written.matched_count == 1
     assert passed is not None
     assert after is not None
     assert (passed.user_id, after.user_id) == ("bob", "ana")
+
+
+async def test_who_was_passed_by_is_served_before_long_though_servers_keep_apart(
+    servers: Servers,
+) -> None:
+    stores, database = servers
+    users = ["ana", *(f"user {number}" for number in range(20))]
+    await stores[0].jobs.enqueue([a_job(user_id=user) for user in users])
+
+    await claim_while_ana_is_written(stores[1], database)
+    claimed = [await claim(stores[1], "w") for _ in range(4)]
+
+    assert "ana" in {job.user_id for job in claimed if job is not None}
 
 
 async def test_who_lost_a_lease_to_another_server_cannot_settle(servers: Servers) -> None:
