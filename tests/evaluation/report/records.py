@@ -13,6 +13,7 @@ from evaluation.records import (
     QuestionRecord,
     Record,
     SearchRecord,
+    SelfTestRecord,
 )
 
 DATA = "d" * 64
@@ -118,12 +119,27 @@ def a_judgement(question: str, *, is_right: bool | None, **changes: Any) -> Judg
     return JudgementRecord(**given | changes)
 
 
+def a_self_test(kind: str, *, is_right: bool | None, **changes: Any) -> SelfTestRecord:
+    given: dict[str, Any] = {
+        "judge": "locomo_generous",
+        "model": "tiny",
+        "prompt_digest": "p1",
+        "temperature": 0.0,
+        "case": f"own0-{kind}",
+        "kind": kind,
+        "source": "own",
+        "is_right": is_right,
+    }
+    return SelfTestRecord(**given | changes)
+
+
 FILES: dict[type[Record], str] = {
     QuestionRecord: "questions.jsonl",
     IngestRecord: "ingest.jsonl",
     SearchRecord: "search.jsonl",
     AnswerRecord: "answers.jsonl",
     JudgementRecord: "judgements.jsonl",
+    SelfTestRecord: "self_test.jsonl",
 }
 
 
