@@ -26,6 +26,12 @@ _LONG: Final = (15, 32)
 VARIANTS: Final[Mapping[str, Variant]] = {
     "oracle": Variant(sessions=0, length=Length(exchanges=(3, 6), sentences=_LONG)),
     "small": Variant(sessions=8, length=Length(exchanges=(2, 3), sentences=(2, 5)), decoys=1),
+    "small_es": Variant(
+        sessions=8,
+        length=Length(exchanges=(2, 3), sentences=(2, 5)),
+        decoys=1,
+        language="spanish",
+    ),
     "s": Variant(
         sessions=49,
         length=Length(exchanges=(3, 6), sentences=_LONG),
@@ -34,4 +40,6 @@ VARIANTS: Final[Mapping[str, Variant]] = {
     ),
     "m": Variant(sessions=500, length=Length(exchanges=(3, 8), sentences=_LONG), decoys=6),
 }
-"""By name. `small` is for tests; the others have the sizes of LongMemEval's files."""
+"""By name. `small` is for tests, `small_es` the same in Spanish; the others have the sizes of
+LongMemEval's files.
+"""

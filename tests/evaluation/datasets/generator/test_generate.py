@@ -48,11 +48,11 @@ def test_items_stay_as_they_are_unless_the_grammar_has_a_new_version() -> None:
 
     assert (
         hashlib.sha256(text.encode()).hexdigest()
-        == "d0843fe43acb8d7c08cecdbb7590f09f33778a37be728337dbd063ff3610ae55"
+        == "d118f8329c9ab9ba0ba91b2b45f6951ce9ce93358b9ddca006f49cbba0e1ef88"
     )
 
 
-@pytest.mark.parametrize("variant", ["oracle", "small", "s"])
+@pytest.mark.parametrize("variant", ["oracle", "small", "small_es", "s"])
 def test_fewer_questions_are_the_first_of_more(variant: str) -> None:
     fewer = list(generate(variant, 2, SEED))
 
@@ -128,21 +128,27 @@ def test_dates_name_the_day_of_the_week_in_english() -> None:
     )
 
 
-def test_an_answer_said_in_words_stands_in_the_evidence_alone() -> None:
+@pytest.mark.parametrize("variant", ["small", "small_es"])
+def test_an_answer_said_in_words_stands_in_the_evidence_alone(variant: str) -> None:
     kinds = {"single-session-user", "knowledge-update", "single-session-assistant"}
-    checked = 0
-    for item in small():
-        if item["question_type"] not in kinds or item["question_id"].endswith("_abs"):
-            continue
-        holding = [
-            turn
-            for session in item["haystack_sessions"]
-            for turn in session
-            if turn.get("has_answer")
-        ]
-        assert item["answer"].lower() in holding[-1]["content"].lower()
-        checked += 1
-    assert checked == 64 + 72 + 56
+    items = [
+        item
+        for item in generate(variant, 250, SEED)
+        if item["question_type"] in kinds and not item["question_id"].endswith("_abs")
+    ]
+
+    for item in items:
+        answer = item["answer"].lower()
+        turns = [turn for session in item["haystack_sessions"] for turn in session]
+        holding = [turn for turn in turns if answer in turn["content"].lower()]
+        evidence = [turn for turn in turns if turn.get("has_answer")]
+
+        assert evidence[-1] in holding
+        # One word, such as a city, may be said of something else.
+        if " " in answer:
+            assert holding == [evidence[-1]]
+
+    assert len(items) > 80
 
 
 def test_an_update_says_another_value_later() -> None:
