@@ -12,6 +12,7 @@ HEADINGS = {
     "episodic": "Episodes",
     "taxonomic": "Terms",
     "procedural": "Procedures",
+    "block": "Exchanges",
 }
 OF_OWN_TYPES = "Records"
 """The heading of every type that the project declares itself."""

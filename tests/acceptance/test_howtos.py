@@ -87,6 +87,24 @@ def test_curl_page_runs_without_and_with_a_token(
     assert '"label":"seat"' in found
 
 
+def test_page_of_blocks_records_and_finds_exchanges(
+    running: Shell, url: str, credentials: dict[str, str]
+) -> None:
+    [typed] = blocks("exchange-blocks.md", "sh")
+    [program] = blocks("exchange-blocks.md", "python")
+    [_, with_token] = blocks("call-it-with-curl.md", "sh")
+    token = with_token.split("\n\n")[1] + '\necho "$token"'
+    local = "http://127.0.0.1:8080"
+
+    told = run(running, ["sh", "-euc", typed.replace(local, url)])
+    [token] = run(running, ["sh", "-euc", f"url={url}\n{token}"], **credentials).split()
+    found = run(running, [sys.executable, "-c", program.replace(local, url)], TOKEN=token)
+
+    assert '"extraction":"done"' in told
+    assert "greyhound called Pixel" in told
+    assert "Take the one at eight" in found
+
+
 def test_smoke_test_is_fifteen_lines_and_passes_in_a_fresh_directory(empty: Shell) -> None:
     empty.ok("create", "--memory-only", "--name", "Smoke")
     project = Shell(empty.directory / "smoke", empty.home)

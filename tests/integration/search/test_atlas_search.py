@@ -1,5 +1,6 @@
 """The index over Atlas Search keeps every promise of the port, as far as a stand-in can tell."""
 
+from tests.conformance.blocks import BlocksContract
 from tests.conformance.filters import FiltersContract
 from tests.conformance.search import SearchContract
 from tests.conformance.search_vectors import VectorsContract
@@ -16,6 +17,10 @@ class TestWords(OnAtlas, WordsContract):
 
 
 class TestVectors(OnAtlas, VectorsContract):
+    pass
+
+
+class TestBlocks(OnAtlas, BlocksContract):
     pass
 
 

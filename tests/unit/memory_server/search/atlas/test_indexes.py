@@ -144,7 +144,7 @@ async def test_what_a_small_cluster_has_no_room_for_is_named(
         ("memory_turns", TEXT),
     }
     missing = [one for one in indexes.describe() if one["status"] == "QUOTA"]
-    assert len(missing) == 9
+    assert len(missing) == 11
     assert missing[0]["reason"] == QUOTA
     assert not any(one["answers"] for one in missing)
     assert indexes.vectors(Source.SEMANTIC, SPACE) is not None

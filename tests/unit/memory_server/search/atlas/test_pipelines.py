@@ -19,7 +19,15 @@ from tests.factories import SPACE, a_vector
 FIELDS = Fields(frozenset({"metadata.tier", "agent_id"}), {"tier": "string"})
 ANA = Selection(scope=Scope(project_id="shop", user_id="ana"), source=Source.SEMANTIC, limit=20)
 GOLD = Comparison("metadata.tier", Operator.EQ, "gold")
-FOUND = {"_id": 0, "id": 1, "user_id": 1, "session_id": 1, "turn_seq": 1}
+FOUND = {
+    "_id": 0,
+    "id": 1,
+    "user_id": 1,
+    "session_id": 1,
+    "turn_seq": 1,
+    "position": 1,
+    "viewpoint": 1,
+}
 
 
 def equals(path: str, value: Any) -> dict[str, Any]:
