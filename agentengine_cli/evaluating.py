@@ -14,7 +14,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.lock import locked
-from agentengine_cli.errors import CliError
+from agentengine_cli.errors import CliError, WrongUsage
 from agentengine_cli.eval_progress import Watching
 from agentengine_cli.eval_server import OwnServer, memory_of
 from evaluation.datasets.generator import generate
@@ -35,6 +35,10 @@ CLIENT_SECONDS = 120.0
 
 class SuiteRefused(CliError):
     """The suite cannot be run as it is written."""
+
+
+class OptionsRefused(WrongUsage):
+    """The options make no suite that can be run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +89,9 @@ class Order:
         try:
             return absolute(read_suite(self.suite, options), self.context.start.absolute())
         except InvalidSuite as error:
-            raise SuiteRefused(
-                "This suite cannot be run",
+            kind = OptionsRefused if self.suite is None else SuiteRefused
+            raise kind(
+                f"{self.suite or 'The options'}: nothing can be measured like this",
                 problems=error.details["problems"],
                 code=error.code,
                 hint="agentengine eval run --help",

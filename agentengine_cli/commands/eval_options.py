@@ -154,6 +154,15 @@ ConcurrencyOption = Annotated[
         max=64,
     ),
 ]
+STAGES = ("ingest", "search", "answer", "judge")
+
+
+def _stage(name: str | None) -> str | None:
+    if name is None or name in STAGES:
+        return name
+    raise WrongUsage(f"--redo: {name!r} is none of {', '.join(STAGES)}")
+
+
 RedoOption = Annotated[
     str | None,
     _of(
@@ -161,9 +170,9 @@ RedoOption = Annotated[
         "--redo",
         metavar="STAGE",
         help="Do this stage and what comes after it again: ingest, search, answer or judge.",
+        callback=_stage,
     ),
 ]
-STAGES = ("ingest", "search", "answer", "judge")
 NOBODY = "none"
 
 
