@@ -2,9 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
+from evaluation.report.comparison import Comparison
 from evaluation.report.labels import category_label
 from evaluation.report.measured import MICRO, Figure, Measured, System
-from evaluation.report.plots import Bar, Group, Point, Series, Span, groups, lines, spans
+from evaluation.report.plots import (
+    Bar,
+    Delta,
+    Group,
+    Point,
+    Series,
+    Span,
+    differences,
+    groups,
+    lines,
+    spans,
+)
 from evaluation.report.scores import TURN
 
 _DRAWN = 6
@@ -52,10 +64,30 @@ def categories(measured: Measured) -> Iterator[str]:
             yield groups(drawn, about=about)
 
 
+def comparisons(measured: Measured, given: Sequence[Comparison]) -> Iterator[str]:
+    """Draw differences in recall, F1 and J at the k told of, with the wider of their intervals."""
+    names = {f"{name}@{measured.middle}" for name in ("recall", "f1_locomo", "j")}
+    for comparison in given:
+        deltas = [
+            Delta(
+                f"{each.measure}, {_short(measured, each.category)}",
+                each.difference,
+                min(each.low, each.low if each.cluster_low is None else each.cluster_low),
+                max(each.high, each.high if each.cluster_high is None else each.cluster_high),
+            )
+            for each in comparison.differences
+            if each.measure in names
+        ]
+        if deltas:
+            yield differences(deltas, about=f"{comparison.other} less {comparison.base}")
+
+
 def latencies(measured: Measured) -> Iterator[str]:
-    """Draw percentiles: of recording, and of each search where caches are warm and cold."""
+    """Draw percentiles of each stage of recording and searching, with caches warm and cold."""
     labels = {system.key: system.label for system in measured.systems}
-    for key in dict.fromkeys(each.system for each in measured.latencies):
+    calls = {system.key for system in measured.systems if system.stage != "search"}
+    keys = dict.fromkeys(each.system for each in measured.latencies if each.system not in calls)
+    for key in keys:
         given = [
             Span(_stage(each.stage, each.warmth), each.p50, each.p95, each.p99)
             for each in measured.latencies
@@ -94,8 +126,11 @@ def _groups(
             if (figure := found.get((system.key, category)))
         ]
         if bars:
-            label = category_label(measured.manifest.dataset_name, category)
-            yield Group(label.partition(" (")[0], bars)
+            yield Group(_short(measured, category), bars)
+
+
+def _short(measured: Measured, category: str) -> str:
+    return category_label(measured.manifest.dataset_name, category).partition(" (")[0]
 
 
 def _stage(stage: str, warmth: str) -> str:

@@ -9,10 +9,11 @@ from evaluation.report import drawing
 from evaluation.report.labels import MEANINGS, category_label, with_interval
 from evaluation.report.measured import Figure, Lost, Measure, Measured, System
 from evaluation.report.scores import TURN
-from evaluation.report.tables import NO_JUDGE, Table, Tables
+from evaluation.report.table import Table
+from evaluation.report.tables import NO_JUDGE, Tables
 
 _NAMES = {"locomo": "LoCoMo", "longmemeval": "LongMemEval", "own": "own data"}
-_WORDS = {"questions, for example", "besides", "reason"}
+_WORDS = {"questions, for example", "besides", "reason", "category"}
 
 
 def render(tables: Tables) -> str:
@@ -53,7 +54,11 @@ class _Page:
             [self.tables.budgets(), self.tables.further()],
         )
         yield from self._section("Answers", (), [self.tables.answers(), self.tables.judges()])
-        yield from self._section("Other runs", (), list(self.tables.compared()))
+        yield from self._section(
+            "Side by side",
+            drawing.comparisons(self.measured, self.tables.comparisons),
+            list(self.tables.compared()),
+        )
         yield from self._section(
             "Latency and cost",
             drawing.latencies(self.measured),

@@ -58,6 +58,16 @@ class Span:
     p99: float
 
 
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A difference with its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
 def lines(series: Sequence[Series], *, about: str, x_label: str, is_log: bool = True) -> str:
     """Draw lines of shares over a logarithmic or even x; intervals are shaded."""
     xs = sorted({point.x for each in series for point in each.points})
@@ -106,6 +116,33 @@ def spans(given: Sequence[Span], *, about: str) -> str:
     for place, span in enumerate(given):
         parts += _span(span, across, _TOP + row * place + row / 2, first)
     parts.append(_text(label, height - 2, "bar: p50 to p95; thin line: to p99", "start"))
+    return _figure(parts, about, (), height)
+
+
+def differences(given: Sequence[Delta], *, about: str) -> str:
+    """Draw differences around 0; what does not touch the line is sure."""
+    row, label = 24, 200
+    height = _TOP + row * len(given) + 30
+    reach = max(0.05, *(abs(end) for each in given for end in (each.low, each.high))) * 1.05
+    across = _scale(-reach, reach, label, WIDTH - _RIGHT - 46, is_log=False)
+    zero = across(0)
+    parts = [
+        f'<line class="zero" x1="{zero:.1f}" x2="{zero:.1f}" y1="6" y2="{height - 26}"/>',
+        _text(zero, height - 10, "0", "middle"),
+        _text(across(-reach), height - 10, f"{-reach:+.2f}", "middle"),
+        _text(across(reach), height - 10, f"{reach:+.2f}", "middle"),
+    ]
+    for place, each in enumerate(given):
+        y = _TOP + row * place + row / 2
+        number = 5 if each.low <= 0 <= each.high else 2 if each.value > 0 else 1
+        low, high, middle = across(each.low), across(each.high), across(each.value)
+        parts += [
+            _text(label - 8, y + 4, each.name, "end"),
+            f'<line class="reach s{number}" x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" '
+            f'y2="{y:.1f}"/>',
+            f'<circle class="d{number}" cx="{middle:.1f}" cy="{y:.1f}" r="4.5"/>',
+            _text(high + 8, y + 4, f"{each.value:+.3f}", "start"),
+        ]
     return _figure(parts, about, (), height)
 
 

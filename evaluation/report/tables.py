@@ -10,11 +10,18 @@ from evaluation.report.labels import category_label, milliseconds, share, with_i
 from evaluation.report.measured import MACRO, MICRO, Cost, Figure, Measured, System
 from evaluation.report.published import Published
 from evaluation.report.scores import EXCHANGE, SESSION, SESSION_OF_ITEMS, TURN
+from evaluation.report.side_by_side import compared_tables
+from evaluation.report.table import Table
 
 SYNTHETIC = "synthetic data"
 NO_JUDGE = (
     "No J: no judge model was asked. F1, BLEU and containment are no substitute for it, and are "
     "comparable among answers of about the same length alone."
+)
+SELF_TEST = (
+    "The last three columns are the judge's own test: how many answers it called right that are "
+    "right, that are wrong and definite, and that are wrong and vague. The last two are its false "
+    "positives."
 )
 _LEVELS: Mapping[str, str] = {
     TURN: "Retrieval by turn",
@@ -23,17 +30,6 @@ _LEVELS: Mapping[str, str] = {
     SESSION_OF_ITEMS: "Retrieval by session: those of the first k items",
 }
 _ANSWERS = ("f1_locomo", "f1_squad", "f1_mem0", "bleu1", "bleu4", "bigram_precision")
-_COMPARED = ("recall", "hit", "recall_all", "mrr", "f1_locomo", "j")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Cells as they are shown; the first columns name the row."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,8 +94,8 @@ class Tables:
     def by_category(self) -> Iterator[Table]:
         """Tell recall, F1 and J of each category."""
         for stage, name in (("search", "recall"), ("answer", "f1_locomo"), ("judge", "j")):
-            systems = self._of(stage)
             k = self._middle
+            systems = [each for each in self._of(stage) if each.k in {None, k}] or self._of(stage)
             title = {"recall": f"recall@{k} by turn", "f1_locomo": "F1 (LoCoMo)", "j": "J"}[name]
             rows = []
             for category in (*self.measured.categories, MICRO, MACRO):
@@ -209,10 +205,10 @@ class Tables:
             title="J: answers that a judge calls right",
             columns=(
                 *("system", "n", "J [95 %]", "J macro", "runs", "unreadable"),
-                *("self-test: right passed", "wrong passed: specific", "wrong passed: vague"),
+                *("right", "specific", "vague"),
             ),
             rows=rows,
-            notes=() if rows else (NO_JUDGE,),
+            notes=(SELF_TEST,) if rows else (NO_JUDGE,),
         )
 
     def latencies(self) -> Table:
@@ -257,40 +253,9 @@ class Tables:
             title=f"Why evidence was not among the first {self._middle}", columns=columns, rows=rows
         )
 
-    def compared(self) -> Iterator[Table]:
+    def compared(self) -> Sequence[Table]:
         """Tell the paired differences to other runs, and what could not be compared."""
-        for comparison in self.comparisons:
-            rows = [
-                (
-                    each.measure,
-                    category_label(self.measured.manifest.dataset_name, each.category),
-                    str(each.n),
-                    share(each.base),
-                    share(each.other),
-                    f"{each.difference:+.3f} [{each.low:+.3f}, {each.high:+.3f}]",
-                    "-"
-                    if each.cluster_low is None or each.cluster_high is None
-                    else f"[{each.cluster_low:+.3f}, {each.cluster_high:+.3f}]",
-                    f"{each.better} / {each.worse}",
-                    "yes" if each.is_sure else "no",
-                )
-                for each in comparison.differences
-                if self._is_shown(each.measure)
-            ]
-            yield Table(
-                title=f"{comparison.other} against {comparison.base}",
-                columns=(
-                    *("measure", "category", "n", "base", "this", "difference [95 %]"),
-                    *("by conversation", "better / worse", "sure"),
-                ),
-                rows=rows,
-            )
-        if self.refused:
-            yield Table(title="Not compared", columns=(), rows=(), notes=self.refused)
-
-    def _is_shown(self, measure: str) -> bool:
-        name, _, cutoff = measure.partition("@")
-        return name in _COMPARED and cutoff in {"", *map(str, self.measured.cutoffs)}
+        return list(compared_tables(self.measured, self.comparisons, self.refused))
 
     def _marked(self, table: Table) -> Table:
         if not self.measured.manifest.is_synthetic:

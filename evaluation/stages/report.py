@@ -11,7 +11,8 @@ from evaluation.report.comparison import comparisons, comparisons_within
 from evaluation.report.measure import measure
 from evaluation.report.measured import Measured
 from evaluation.report.page import render
-from evaluation.report.tables import Table, Tables
+from evaluation.report.table import Table
+from evaluation.report.tables import Tables
 from evaluation.suite import Suite
 from evaluation.thresholds import Missed, missed
 from evaluation.workspace import Workspace
@@ -31,8 +32,12 @@ class Reported:
     missed: Sequence[Missed]
 
 
-def report(suite: Suite, workspace: Workspace, systems: Sequence[str]) -> Reported:
-    """Measure a directory and write it down; `systems` are those of this run, by key.
+def report(
+    suite: Suite, workspace: Workspace, systems: Sequence[str], *, main: Sequence[str]
+) -> Reported:
+    """Measure a directory and write it down.
+
+    `systems` are those of this run, by key; `main` are those that have to reach `fail_under`.
 
     Raises `RecordsDamaged`, `Incomparable` for a baseline of other data, and `NotThere` for a
     figure that has to be reached and was not measured.
@@ -48,7 +53,7 @@ def report(suite: Suite, workspace: Workspace, systems: Sequence[str]) -> Report
         ],
         refused=[reason for _, reasons in compared for reason in reasons],
     )
-    below = missed(measured, suite.fail_under, systems)
+    below = missed(measured, suite.fail_under, main)
     document = {
         "systems_of_this_run": list(systems),
         "remarks": [] if suite.judge_model else [NO_JUDGE],

@@ -2,7 +2,8 @@ from pathlib import Path
 
 from evaluation.report.measure import measure
 from evaluation.report.published import Published
-from evaluation.report.tables import NO_JUDGE, Table, Tables
+from evaluation.report.table import Table
+from evaluation.report.tables import NO_JUDGE, Tables
 from tests.evaluation.report.records import (
     a_judgement,
     a_manifest,
