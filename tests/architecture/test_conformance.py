@@ -17,7 +17,13 @@ from tests.integration.storage.sqlite_stores import InFile, InMemory
 STORES = (InFile, InMemory, OnMongo)
 INDEXES = (*STORES, OnAtlas)
 """Where the adapters of the search index are; they come with a store each."""
-INDEX_SUITES = ("FiltersContract", "SearchContract", "VectorsContract", "WordsContract")
+INDEX_SUITES = (
+    "BlocksContract",
+    "FiltersContract",
+    "SearchContract",
+    "VectorsContract",
+    "WordsContract",
+)
 NOT_ON = {("DurableStoreContract", InMemory): "it keeps nothing once it is closed"}
 
 
