@@ -154,7 +154,7 @@ def generate(
         Path, typer.Option("-o", "--out", metavar="FILE", help="Where the data is written.")
     ],
     variant: Annotated[
-        str, typer.Option("--variant", metavar="NAME", help="oracle, small, s or m.")
+        str, typer.Option("--variant", metavar="NAME", help="oracle, small, small_es, s or m.")
     ] = "s",
     questions: Annotated[
         int, typer.Option("--questions", metavar="N", min=1, help="How many, each with a history.")

@@ -8,7 +8,7 @@ import pytest
 from memory_server import errors
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("agentengine_cli", "memory_server", "benchmarks", "demo", "tests")
+PACKAGES = ("agentengine_cli", "evaluation", "memory_server", "benchmarks", "demo", "tests")
 LONGEST_MODULE = 400
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
