@@ -179,9 +179,10 @@ class Evaluation:
 
     def report(self) -> Reported:
         """Make the figures of all that was done; those of the first mode have to reach theirs."""
-        main = self.suite.modes[:1]
-        systems = [*self._searches(main), *self._answers(main), *self._judgements(main)]
-        return report(self.suite, self.workspace, systems)
+        modes = self.suite.modes
+        return report(
+            self.suite, self.workspace, self._systems(modes), main=self._systems(modes[:1])
+        )
 
     def redo(self, stage: str) -> int:
         """Forget what a stage wrote of this data, and what came of it; return how much it was."""
@@ -241,6 +242,10 @@ class Evaluation:
     def _questions(self) -> Sequence[QuestionRecord]:
         dataset = self._manifest.dataset
         return [one for one in self.workspace.questions if one.dataset == dataset]
+
+    def _systems(self, modes: Sequence[str]) -> Sequence[str]:
+        """Return the configurations of everything that is done in these modes."""
+        return [*self._searches(modes), *self._answers(modes), *self._judgements(modes)]
 
     def _searches(self, modes: Sequence[str]) -> Sequence[str]:
         """Return the configurations of searches; raises `NotThere` where one was not done."""

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.acceptance.conftest import Shell
+from tests.acceptance.test_howtos import blocks, run
 from tests.processes import SECONDS, until
 
 QUESTIONS = 6
@@ -224,3 +225,12 @@ def test_stage_without_the_one_before_it_says_which_is_missing(shell: Shell) -> 
     assert (searched.code, answered.code) == (1, 1)
     assert "run the stage ingest before search" in searched.err
     assert "run the stages ingest and search" in answered.err
+
+
+def test_page_on_evaluation_runs_as_it_is_written(empty: Shell) -> None:
+    script = "".join(blocks("evaluate-your-memory.md", "sh"))
+
+    told = run(empty, ["bash", "-eu", "-c", script])
+
+    assert "Retrieval by turn (synthetic data)" in told
+    assert (empty.directory / "first" / "report.html").exists()
