@@ -207,7 +207,13 @@ async def test_an_archive_that_is_being_taken_in_brings_nobody_back(
     memory = a_memory(id="from-before")
     item = ArchivedMemory(memory=memory, root_id=memory.id, vectors=())
     taking = Taking(
-        database, Arrivals(clock), PROJECT, [item], now=clock.now(), restore_erased=False
+        database,
+        Arrivals(clock),
+        PROJECT,
+        [item],
+        now=clock.now(),
+        restore_erased=False,
+        dry_run=False,
     )
     is_erased = asyncio.Event()
 
