@@ -11,14 +11,13 @@ from memory_server.api.limits import RequestFrame
 from memory_server.api.metrics import Metrics
 from memory_server.api.paths import PlainPaths
 from memory_server.api.roles import OnlyHowItIs
-from memory_server.api.routes.health import package_version
 from memory_server.api.serving import OnOneRelease
 from memory_server.application import Application
 from memory_server.bootstrap import build, succeed
 from memory_server.services.deployment import Deployment
 from memory_server.services.opening import Opening
 from memory_server.services.stages import listening
-from memory_server.settings import ServerRole, Settings
+from memory_server.settings import ServerRole, Settings, package_version
 
 
 def create_app(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,14 @@ SECRET_NAMES = (
     "CEREBRAS_API_KEY",
 )
 """Every secret the memory server may read."""
+
+
+def package_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("agentengine")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:

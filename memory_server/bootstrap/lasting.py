@@ -3,7 +3,6 @@
 import os
 import secrets
 
-from memory_server.api.routes.health import package_version
 from memory_server.application import Lasting
 from memory_server.domain.server import Server
 from memory_server.ports.clock import Clock
@@ -20,7 +19,7 @@ from memory_server.services.projects import ProjectKeeping
 from memory_server.services.servers import Presence, fingerprint_of
 from memory_server.services.service_accounts import ServiceAccounts
 from memory_server.services.tokens import Tokens
-from memory_server.settings import Settings
+from memory_server.settings import Settings, package_version
 from memory_server.storage.files import DeploymentDirectory
 from memory_server.worker.duties import standing_duties
 from memory_server.worker.schedule import Schedule

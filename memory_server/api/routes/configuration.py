@@ -5,7 +5,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from memory_server.api.dependencies import DeploymentOfApp, Owner, ServicesOfApp
-from memory_server.api.routes.health import package_version
 from memory_server.api.schemas.configuration import (
     AppliedDocument,
     ApplyBody,
@@ -18,6 +17,7 @@ from memory_server.api.schemas.configuration import (
 from memory_server.api.schemas.errors import ErrorDocument
 from memory_server.api.serving import PIN
 from memory_server.domain.policy import Right, has_right
+from memory_server.settings import package_version
 
 router = APIRouter(prefix="/admin", tags=["configuration"])
 

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -11,18 +10,11 @@ from memory_server.api import metrics
 from memory_server.api.dependencies import DeploymentOfApp, ServicesOfApp, is_operator
 from memory_server.api.schemas.health import Health, ReadinessDocument
 from memory_server.api.schemas.servers import ServerDocument
+from memory_server.settings import package_version
 
 router = APIRouter(tags=["health"])
 
 READY = "ready"
-
-
-def package_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return version("agentengine")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @router.get("/health")

@@ -11,8 +11,8 @@ from memory_server.api.dependencies import CallerOfRoute, ServicesOfApp, reads
 from memory_server.api.mcp.calls import call
 from memory_server.api.mcp.origins import check_origin
 from memory_server.api.mcp.outcomes import outcome_of
-from memory_server.api.routes.health import package_version
 from memory_server.api.serving import Services
+from memory_server.settings import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

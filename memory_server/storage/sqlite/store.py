@@ -23,19 +23,19 @@ from memory_server.ports.spaces import Spaces
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from memory_server.search.local.index import VECTOR_MEMORY_BYTES, LocalIndex
+from memory_server.storage.process.attempts import ProcessAttempts
+from memory_server.storage.process.executions import ProcessExecutions
+from memory_server.storage.process.servers import ProcessServers
 from memory_server.storage.sqlite.accounts import SqliteAccounts
 from memory_server.storage.sqlite.archive import SqliteArchive
-from memory_server.storage.sqlite.attempts import ProcessAttempts
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.erasure import erase, has_traces, remove_traces
-from memory_server.storage.sqlite.executions import ProcessExecutions
 from memory_server.storage.sqlite.heartbeat import Heartbeat
 from memory_server.storage.sqlite.jobs import SqliteJobs
 from memory_server.storage.sqlite.members import SqliteMembers
 from memory_server.storage.sqlite.memories import SqliteMemories
 from memory_server.storage.sqlite.projects import SqliteProjects
 from memory_server.storage.sqlite.schema import migrations
-from memory_server.storage.sqlite.servers import ProcessServers
 from memory_server.storage.sqlite.snapshots import SqliteSnapshots
 from memory_server.storage.sqlite.spaces import SqliteSpaces
 from memory_server.storage.sqlite.turns import SqliteTurns

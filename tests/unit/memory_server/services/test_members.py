@@ -22,7 +22,7 @@ from memory_server.services.members import (
     NewPassword,
 )
 from memory_server.services.tokens import Tokens
-from memory_server.storage.sqlite.attempts import MOST_KEYS
+from memory_server.storage.process.attempts import MOST_KEYS
 from tests.clock import ManualClock
 from tests.unit.memory_server.services.conftest import OWNER_TOKEN
 

@@ -1,0 +1,1 @@
+"""What is kept in memory, where one process has the store to itself."""
