@@ -12,7 +12,7 @@ from memory_server.domain.filters import Comparison, Operator
 from memory_server.domain.job import JobKind
 from memory_server.domain.memory import Block, Memory
 from memory_server.errors import DuplicateMemory, VersionConflict
-from memory_server.ports.memories import Add, Replace
+from memory_server.ports.memories import Add, Erase, Replace
 from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
 from tests.clock import START
@@ -101,6 +101,16 @@ class BlocksContract:
 
         everybody = a_selection(scope=a_scope(user_id=None))
         assert "ana-monday-1.user" not in await ids(store, "text", everybody, "greyhound")
+
+    async def test_what_is_gone_is_around_nothing(self, store: Store) -> None:
+        erased, hidden = an_exchange(1, "greyhound"), an_exchange(3, "greyhound")
+        await know(store, erased, an_exchange(2, "two"), hidden)
+        gone = replace(hidden, deleted=True, revision=2)
+
+        await store.memories.apply(PROJECT, [Replace(memory=gone), Erase(memory_id=erased.id)])
+
+        assert await ids(store, "text", a_selection(), "greyhound") == []
+        assert len(await ids(store, "text", a_selection(), "two")) == 1
 
     async def test_turns_of_the_same_session_are_around_no_exchange(self, store: Store) -> None:
         await store.turns.append(turn := a_turn("greyhound"))

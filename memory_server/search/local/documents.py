@@ -78,7 +78,7 @@ def put(connection: sqlite3.Connection, document: Document) -> None:
     connection.execute(SQL["update"], values)
     if (known["scope"], known["body"]) != (values["scope"], values["body"]):
         connection.execute(SQL["update_words"], values)
-        _tell_neighbours(connection, document)
+        tell_neighbours(connection, document)
     if (known["state"], known["user_id"]) != (document.state, document.user_id):
         vectors.move(connection, place_of(values))
 
@@ -227,14 +227,14 @@ def _complete_window(connection: sqlite3.Connection, document: Document) -> None
     once for every neighbour.
     """
     if document.source is Source.BLOCK:
-        _tell_neighbours(connection, document)
+        tell_neighbours(connection, document)
     elif document.position is not None and document.session_id is not None:
         position = document.position - REACH
         link_neighbours(connection, document.project_id, document.session_id, position, position)
 
 
-def _tell_neighbours(connection: sqlite3.Connection, document: Document) -> None:
-    """Index what surrounds an exchange anew: its blocks come in any order, and learn of more."""
+def tell_neighbours(connection: sqlite3.Connection, document: Document) -> None:
+    """Index anew what surrounds an exchange: its blocks come in any order, change, and go."""
     if document.source is Source.BLOCK and document.position and document.session_id:
         first, last = document.position - REACH_OF_BLOCKS, document.position + REACH_OF_BLOCKS
         link_neighbours(

@@ -48,11 +48,13 @@ UPDATE words SET neighbours = :neighbours WHERE rowid = :rowid;
 
 -- name: around
 -- The words of the turns around a position of a session, of the same user. Those after it once the
--- session has gone on beyond them, or when they are settled. Of exchanges, from one viewpoint.
+-- session has gone on beyond them, or when they are settled. Of exchanges, from one viewpoint, and
+-- as they are now.
 SELECT d.position, w.body
 FROM documents AS d JOIN words AS w ON w.rowid = d.rowid
 WHERE d.project_id = :project_id AND d.session_id = :session_id AND d.source = :source
     AND d.user_id IS :user_id AND json_extract(d.fields, '$.viewpoint') IS :viewpoint
+    AND d.state = 0
     AND d.position BETWEEN :position - :reach AND :position + :reach
     AND d.position <> :position
     AND (d.position < :position OR d.position <= :settled OR EXISTS (

@@ -77,6 +77,8 @@ class Changes:
         if not versions:
             raise MemoryNotFound(f"no memory {memory_id!r} to erase")
         documents.remove(connection, self._project_id, [row["id"] for row in versions])
+        for version in versions:
+            documents.tell_neighbours(connection, memory_entry(memory_of(version)))
         connection.execute(SQL["delete"], where)
 
     def _stored(self, connection: sqlite3.Connection, memory: Memory) -> sqlite3.Row:

@@ -10,6 +10,7 @@ import numpy as np
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import EmbeddingSpace, Vector
+from memory_server.domain.exchange import Viewpoint
 from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
 from memory_server.domain.memory import Body, Claim, Memory
 from memory_server.domain.scope import Scope, Visibility
@@ -20,6 +21,7 @@ from memory_server.ports.store import Store
 from tests.clock import START
 from tests.factories import (
     PROJECT,
+    a_block,
     a_fact,
     a_memory,
     a_procedure,
@@ -27,6 +29,7 @@ from tests.factories import (
     a_term,
     a_turn,
     an_episode,
+    some_said,
 )
 
 MEMORIES = 300
@@ -67,11 +70,20 @@ VALUES: Sequence[Any] = (
     {"tier": "gold", "n": 2},
     {"a.b": 1, "$gt": 2},
 )
-PATHS = ("metadata.k", "metadata.n", "metadata.k.tier", "metadata.ключ", "agent_id", "tags")
+PATHS = (
+    "metadata.k",
+    "metadata.n",
+    "metadata.k.tier",
+    "metadata.ключ",
+    "agent_id",
+    "tags",
+    "viewpoint",
+)
 OPERANDS: Sequence[Any] = (
     *(value for value in VALUES if not isinstance(value, list | dict) and value != 2**70),
     "planner",
     "money",
+    "user",
     datetime(2026, 1, 31, 12, tzinfo=UTC),
     datetime(2026, 1, 31, tzinfo=UTC),
 )
@@ -130,7 +142,7 @@ class Chance:
     def body(self) -> Body:
         """Draw what is remembered."""
         text = self.words()
-        match self.number(0, 4):
+        match self.number(0, 5):
             case 0:
                 return a_fact(label=self.one(WORDS), text=text)
             case 1:
@@ -139,6 +151,14 @@ class Chance:
                 return a_term(domain=self.one(WORDS[:5]), term=self.one(WORDS), definition=text)
             case 3:
                 return a_procedure(procedure=self.one(WORDS), content=text, tags=("money",))
+            case 4:
+                return a_block(
+                    viewpoint=self.one(list(Viewpoint)),
+                    speaker=self.one(WORDS[:3]),
+                    position=self.number(1, 9),
+                    messages=some_said(text, self.words()),
+                    summary=self.words() if self.happens(0.3) else "",
+                )
         tags = {"size": self.number(0, 3), "place.city": self.one(WORDS[:3])}
         return a_record(custom_type=self.one(("ticket", "note")), content=text, tags=tags)
 
