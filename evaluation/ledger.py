@@ -35,7 +35,7 @@ class Ledger(Generic[R]):
 
         Raises `RecordsDamaged` for a line that is no such record.
         """
-        self._path = path
+        self.path = path
         self._kind = kind
         self._key = key
         self._drop_torn_line(told)
@@ -53,13 +53,13 @@ class Ledger(Generic[R]):
 
     def append(self, record: R) -> None:
         """Write a record; when this returns, the death of the process does not lose it."""
-        with self._path.open("ab") as file:
+        with self.path.open("ab") as file:
             file.write(_line(record))
         self._records[self._key(record)] = record
 
     def replace(self, records: Mapping[Hashable, R]) -> None:
         """Write these records in place of all there are, all or nothing."""
-        write_whole(self._path, b"".join(_line(record) for record in records.values()))
+        write_whole(self.path, b"".join(_line(record) for record in records.values()))
         self._records = dict(records)
 
     def forget(self, is_meant: Callable[[R], bool]) -> int:
@@ -71,19 +71,19 @@ class Ledger(Generic[R]):
         return gone
 
     def _drop_torn_line(self, told: Callable[[str], None]) -> None:
-        if not self._path.exists():
+        if not self.path.exists():
             return
-        with self._path.open("r+b") as file:
+        with self.path.open("r+b") as file:
             content = file.read()
             whole = content.rfind(b"\n") + 1
             if whole < len(content):
                 file.truncate(whole)
-                told(f"{self._path}: the last line was not written to its end, and is done again")
+                told(f"{self.path}: the last line was not written to its end, and is done again")
 
     def _read(self) -> Iterator[R]:
-        if not self._path.exists():
+        if not self.path.exists():
             return
-        with self._path.open("rb") as lines:
+        with self.path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
                     yield self._kind.model_validate_json(line)
@@ -91,7 +91,7 @@ class Ledger(Generic[R]):
                     first = error.errors(include_input=False, include_url=False)[0]
                     field = ".".join(map(str, first["loc"])) or "it"
                     raise RecordsDamaged(
-                        f"{self._path}, line {number}: {field}: {first['msg']}. Take the line out "
+                        f"{self.path}, line {number}: {field}: {first['msg']}. Take the line out "
                         "to have its work done again, or choose another directory"
                     ) from error
 

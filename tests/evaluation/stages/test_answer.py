@@ -18,7 +18,7 @@ from tests.evaluation.watching import Remembering
 class Echo(Reader):
     """Answers with how much it was given."""
 
-    digest: str = "echo-1"  # type: ignore[assignment]
+    digest: str = "echo-1"
     fails_at: int | None = None
     read_: list[str] = field(default_factory=list)
 
