@@ -147,6 +147,20 @@ def test_a_malformed_object_is_refused_before_the_rest_is_read(tmp_path: Path) -
     assert Counted.given <= 256
 
 
+def test_a_long_item_is_not_decoded_anew_for_each_chunk(tmp_path: Path) -> None:
+    class Counted(io.BytesIO):
+        reads = 0
+
+        def read(self, size: int | None = -1) -> bytes:
+            Counted.reads += 1
+            return super().read(size)
+
+    content = json.dumps([{"n": list(range(20_000))}]).encode()
+
+    assert len(list(json_items._Items(tmp_path, Counted(content), 64).read())) == 1
+    assert Counted.reads < 30
+
+
 def test_text_that_is_not_utf_8_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_bytes('[{"a": "é"}]'.encode("latin-1"))
