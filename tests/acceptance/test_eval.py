@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import chat_server
 from tests.acceptance.conftest import Shell
 from tests.acceptance.test_howtos import blocks, run
 from tests.processes import SECONDS, until
@@ -225,6 +226,34 @@ def test_stage_without_the_one_before_it_says_which_is_missing(shell: Shell) -> 
     assert (searched.code, answered.code) == (1, 1)
     assert "run the stage ingest before search" in searched.err
     assert "run the stages ingest and search" in answered.err
+
+
+def test_model_answers_and_a_judge_marks_and_another_prompt_only_answers_anew(
+    shell: Shell,
+) -> None:
+    with chat_server.running() as model:
+        model.default = chat_server.says('{"label": "CORRECT"}')
+        choice = f"{{provider: openai, model: tiny, base_url: {model.url}}}"
+        (shell.directory / "suite.yaml").write_text(
+            f"data: {{dataset: longmemeval, path: {DATA}, limit: 2}}\nk: [5]\n"
+            f"readers: [model]\nmodel: {choice}\nprompts: [short]\n"
+            f"judges: [locomo_generous]\njudge_model: {choice}\n"
+        )
+        first = shell.ok("eval", "run", "--suite", "suite.yaml", "--json").document
+        asked = len(model.received)
+        again = shell.ok("eval", "run", "--suite", "suite.yaml", "--json").document
+        asked_again = len(model.received) - asked
+        other = shell.ok("eval", "run", "--suite", "suite.yaml", "--prompt", "direct", "--json")
+
+    assert first["stages"] | {"answered": 2, "judged": 2} == first["stages"]
+    assert (again["stages"]["answered"], again["stages"]["judged"], asked_again) == (0, 0, 0)
+    stages = other.document["stages"]
+    assert (stages["ingested"], stages["searched"], stages["answered"]) == (0, 0, 2)
+    assert first["remarks"] == []
+    marked = {name[1:]: value for name, value in figures(first).items()}
+    assert marked["j@5", "micro"] == 1
+    [judged, *_] = first["judged"]
+    assert judged["self_test"]["vague"]["passed"] == judged["self_test"]["vague"]["n"] > 0
 
 
 def test_page_on_evaluation_runs_as_it_is_written(empty: Shell) -> None:

@@ -24,7 +24,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_long_it_takes(
     assert told[:3] == [
         "search: 60 of 240, about 2 min left",
         "search: 120 of 240, about 1 min left",
-        "search: 160 of 240, about 30 s left",
+        "search: 180 of 240, about 30 s left",
     ]
     assert len(told) == 4
     assert told[3].startswith("search: 240 of 240 in 120.0 s")
