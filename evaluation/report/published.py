@@ -1,10 +1,10 @@
 """Figures of others that a suite names, to stand beside one's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.records import Manifest
+from evaluation.report.measured import MICRO
 
 
 class Published(BaseModel):
@@ -17,13 +17,12 @@ class Published(BaseModel):
     source: str
     """Where it is from and what it was measured with."""
     figures: Mapping[str, float]
-    """By measure, as a table of this report names it: `recall@10: 0.728`, `recall@10/1: 0.4`."""
+    """By measure, and of a category behind a colon: `recall@10: 0.728`, `recall@10:1: 0.4`."""
 
-    def value(self, measure: str) -> float | None:
+    def value(self, measure: str, category: str = MICRO) -> float | None:
         """Return its figure of a measure, if it has one."""
-        return self.figures.get(measure)
+        return self.figures.get(measure if category == MICRO else f"{measure}:{category}")
 
-
-def published_of(manifest: Manifest) -> Sequence[Published]:
-    """Return what the suite of a run names."""
-    return [Published.model_validate(each) for each in manifest.suite.get("published") or ()]
+    def has_categories(self, measure: str) -> bool:
+        """Whether it tells a measure by category."""
+        return any(name.startswith(f"{measure}:") for name in self.figures)

@@ -93,27 +93,32 @@ class Tables:
 
     def by_category(self) -> Iterator[Table]:
         """Tell recall, F1 and J of each category."""
-        for stage, name in (("search", "recall"), ("answer", "f1_locomo"), ("judge", "j")):
-            k = self._middle
-            systems = [each for each in self._of(stage) if each.k in {None, k}] or self._of(stage)
-            title = {"recall": f"recall@{k} by turn", "f1_locomo": "F1 (LoCoMo)", "j": "J"}[name]
-            rows = []
-            for category in (*self.measured.categories, MICRO, MACRO):
-                figures = [
-                    self._figure(system, name, TURN if stage == "search" else "", k, category)
-                    if stage == "search"
-                    else self._figure(system, name, "", system.k, category)
-                    for system in systems
-                ]
-                if any(figures):
-                    n = next(figure.n for figure in figures if figure)
-                    label = category_label(self.measured.manifest.dataset_name, category)
-                    rows.append((label, str(n), *map(with_interval, figures)))
-            yield Table(
-                title=f"{title} by category",
-                columns=("category", "n", *(system.label for system in systems)),
-                rows=rows,
-            )
+        k = self._middle
+        yield self._categories("search", "recall", TURN, f"recall@{k} by turn by category")
+        yield self._categories("answer", "f1_locomo", "", "F1 (LoCoMo) by category")
+        yield self._categories("judge", "j", "", "J by category")
+
+    def _categories(self, stage: str, name: str, level: str, title: str) -> Table:
+        k = self._middle
+        systems = [each for each in self._of(stage) if each.k in {None, k}] or self._of(stage)
+        published = [each for each in self.published if each.has_categories(f"{name}@{k}")]
+        rows = []
+        for category in (*self.measured.categories, MICRO, MACRO):
+            figures = [
+                self._figure(system, name, level, system.k or k, category) for system in systems
+            ]
+            theirs = [each.value(f"{name}@{k}", category) for each in published]
+            if any(figures):
+                n = next(figure.n for figure in figures if figure)
+                label = category_label(self.measured.manifest.dataset_name, category)
+                rows.append((label, str(n), *map(with_interval, figures), *map(share, theirs)))
+        labels = (system.label for system in systems)
+        return Table(
+            title=title,
+            columns=("category", "n", *labels, *(each.name for each in published)),
+            rows=rows,
+            notes=[f"{each.name}: {each.source}" for each in published],
+        )
 
     def budgets(self) -> Table:
         """Tell what was found within budgets of tokens."""

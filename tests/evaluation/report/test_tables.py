@@ -79,6 +79,17 @@ def test_published_figures_stand_in_a_column_with_their_source(tmp_path: Path) -
     assert "FTS5 (recall)" not in table(tables, "Retrieval by exchange").columns
 
 
+def test_published_figures_of_categories_stand_beside_ones_own(tmp_path: Path) -> None:
+    figures = {"recall@10:1": 0.4, "recall@10": 0.7}
+    published = Published(name="FTS5", source="baseline of ours", figures=figures)
+    tables = Tables(measure(write(tmp_path, *RECORDS)), published=[published])
+
+    found = table(tables, "recall@10 by turn by category")
+
+    assert found.columns == ("category", "n", "turns/hybrid", "FTS5")
+    assert [row[-1] for row in found.rows] == ["0.400", "-", "0.700", "-"]
+
+
 def test_without_a_judge_it_is_said_that_there_is_no_j(tmp_path: Path) -> None:
     found = table(Tables(measure(write(tmp_path, *RECORDS))), "J:")
 
