@@ -236,7 +236,8 @@ class Block:
     @property
     def index_text(self) -> str:
         """What search matches."""
-        said = " ".join(filter(None, (self.annotations.get("time"), self.message)))
+        time = self.annotations.get("time")
+        said = f"{time} {self.message}" if time else self.message
         return "\n".join(part for part in (said, self.summary, *self.contexts) if part)
 
 

@@ -60,7 +60,8 @@ async def populate(store: Store) -> None:
     await _talk(store)
     await _remember(store)
     lone = a_job(kind=JobKind.EMBED, payload={"memory_id": "m-live", "type": "semantic"})
-    await store.jobs.enqueue([lone])
+    reading = {"memory_ids": ["m-block"], "type": "block"}
+    await store.jobs.enqueue([lone, a_job(kind=JobKind.CONTEXT, payload=reading)])
     await store.accounts.add(an_account())
     await store.turns.append(a_turn("In another project", project_id="bank"))
 

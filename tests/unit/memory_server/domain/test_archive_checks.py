@@ -24,7 +24,7 @@ from memory_server.domain.snapshot import SessionState
 from memory_server.domain.turn import Role, Turn
 from memory_server.errors import InvalidArchive
 from tests.clock import START
-from tests.factories import PROJECT, a_job, a_memory, a_record, a_snapshot
+from tests.factories import PROJECT, a_block, a_job, a_memory, a_record, a_snapshot
 
 VECTOR = StoredVector(space="model@3", data=np.array([1, 2, 3], "<f4").tobytes())
 SNAPSHOT = a_snapshot(1, 2, id="s-1")
@@ -42,6 +42,7 @@ TURN = Turn(
 ITEMS: Mapping[str, Item] = {
     "memory": ArchivedMemory(memory=a_memory(id="m"), root_id="m", vectors=[VECTOR]),
     "record": ArchivedMemory(memory=a_memory(id="r", body=a_record(tags={"n": -1})), root_id="r"),
+    "block": ArchivedMemory(memory=a_memory(id="b", body=a_block()), root_id="b"),
     "turn": ArchivedTurn(turn=TURN, vectors=[VECTOR]),
     "session": ArchivedSession(
         session=SessionState(
@@ -50,6 +51,9 @@ ITEMS: Mapping[str, Item] = {
     ),
     "snapshot": ArchivedSnapshot(snapshot=SNAPSHOT, jobs=[a_job(payload=EXTRACT)]),
     "job": ArchivedJob(job=a_job(kind=JobKind.EMBED, payload={"memory_id": "m", "type": "x"})),
+    "reading": ArchivedJob(
+        job=a_job(kind=JobKind.CONTEXT, payload={"memory_ids": ["b"], "type": "block"})
+    ),
 }
 
 
@@ -89,6 +93,12 @@ def test_what_this_program_writes_is_read(name: str) -> None:
         ("memory", ["vectors", 0, "data"], data(1, float("inf"), 3)),
         ("memory", ["vectors"], [{"space": "a", "data": data(1)}] * 2),
         ("record", ["memory", "body", "tags", "n"], float("inf")),
+        ("block", ["memory", "body", "viewpoint"], "nobody"),
+        ("block", ["memory", "body", "position"], 0),
+        ("block", ["memory", "body", "messages"], []),
+        ("block", ["memory", "body", "messages", 0, "role"], "nobody"),
+        ("block", ["memory", "body", "messages", 0], {"content": "x"}),
+        ("block", ["memory", "body", "annotations", "time"], "\ud800"),
         ("turn", ["turn", "turn_seq"], 0),
         ("turn", ["turn", "turn_seq"], 2**63),
         ("turn", ["turn", "content"], "\udc00"),
@@ -105,6 +115,9 @@ def test_what_this_program_writes_is_read(name: str) -> None:
         ("snapshot", ["jobs", 0, "attempts"], 2**70),
         ("job", ["job", "kind"], "reembed"),
         ("job", ["job", "payload", "memory_id"], ["m"]),
+        ("reading", ["job", "payload", "memory_ids"], "b"),
+        ("reading", ["job", "payload", "memory_ids"], [1]),
+        ("reading", ["job", "payload"], {}),
     ],
 )
 def test_what_could_do_harm_is_refused_with_its_place(
