@@ -14,7 +14,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.clock import SystemClock
 from agentengine_cli.control.lock import locked
-from agentengine_cli.errors import CliError, WrongUsage
+from agentengine_cli.errors import CliError, Interrupted, WrongUsage
 from agentengine_cli.eval_progress import Watching
 from agentengine_cli.eval_server import OwnServer, memory_of
 from evaluation.datasets.generator import generate
@@ -78,7 +78,13 @@ class Order:
             if self.redo is not None:
                 gone = evaluation.redo(self.redo)
                 output.note(f"{gone} records are made again, from the stage {self.redo} on")
-            yield Session(order=self, evaluation=evaluation)
+            try:
+                yield Session(order=self, evaluation=evaluation)
+            except KeyboardInterrupt as error:
+                raise Interrupted(
+                    f"Stopped; what was done is kept in {self.directory}",
+                    hint="Run the same command again: it goes on where it was",
+                ) from error
 
     def _read(self) -> Suite:
         options = self.options
