@@ -128,8 +128,10 @@ def test_what_a_tool_of_one_server_records_a_tool_of_the_other_finds(servers: Pa
     spoken = {"user_id": "ana", "session_id": "s1"}
     call(first, "record_turn", role="user", content="My cat is called Leo.", **spoken)
 
-    found = until(
-        lambda: "Leo" in (told := call(second, "build_context", query="cat", **spoken)) and told
-    )
+    def told() -> str:
+        answer = call(second, "build_context", query="cat", **spoken)
+        return answer if "Leo" in answer else ""
+
+    found = until(told)
 
     assert 'isError":true' not in found
