@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.embedding import EmbeddingSpace
@@ -80,28 +81,47 @@ def normalise_vector(hits: Mapping[str, float], space: EmbeddingSpace) -> dict[s
     }
 
 
-def fuse(
-    *,
-    text: Mapping[str, float] | None = None,
-    vector: Mapping[str, float] | None = None,
-    covered: float = 1.0,
-    space: EmbeddingSpace | None = None,
-    weights: Weights = HYBRID,
-) -> list[Ranked]:
+@dataclass(frozen=True, kw_only=True)
+class Legs:
+    """What the legs of a search found in one source; a leg that was not asked is None.
+
+    `text` holds BM25 by id, `vector` cosines by id in `space`. `covered` is the share of the query
+    that the best find by words covers.
+    """
+
+    text: Mapping[str, float] | None = None
+    vector: Mapping[str, float] | None = None
+    covered: float = 1.0
+    space: EmbeddingSpace | None = None
+
+    @property
+    def are_both(self) -> bool:
+        """Whether both were asked."""
+        return self.text is not None and self.vector is not None
+
+    @cached_property
+    def words(self) -> Mapping[str, float]:
+        """The finds by words, 0 to 1."""
+        return normalise_text(self.text or {}, self.covered)
+
+    @cached_property
+    def meaning(self) -> Mapping[str, float]:
+        """The finds by meaning, 0 to 1."""
+        return normalise_vector(self.vector or {}, self.space) if self.space else {}
+
+
+def fuse(legs: Legs, *, weights: Weights = HYBRID) -> list[Ranked]:
     """Return the finds of one source, the best first: the weighted sum of the normalised legs.
 
-    `text` holds BM25 by id, `vector` cosines by id in `space`; a leg that was not asked is
-    None, and the other then counts alone. A find missing from a leg has 0 there. Equal scores
+    Where one leg was asked, it counts alone. A find missing from a leg has 0 there. Equal scores
     are told apart by the raw ones, which clipping does not touch, then by id.
     """
-    words = normalise_text(text, covered) if text is not None else None
-    meaning = normalise_vector(vector, space) if vector is not None and space else None
-    shares = _shares(words, meaning, weights)
+    shares = _shares(legs, weights)
     scores: dict[str, float] = {}
     for leg, share in shares:
         for name, score in leg.items():
             scores[name] = scores.get(name, 0.0) + score * share
-    raw = [leg for leg in (vector, text) if leg is not None]
+    raw = [leg for leg in (legs.vector, legs.text) if leg is not None]
     lowest = float("-inf")
     order = sorted(
         (-score, *(-leg.get(name, lowest) for leg in raw), name) for name, score in scores.items()
@@ -199,13 +219,13 @@ def _aged(chunk: Chunk, loss: float) -> Chunk:
     return chunk if chunk.score is None else replace(chunk, score=chunk.score * (1 - loss))
 
 
-def _shares(
-    words: Mapping[str, float] | None, meaning: Mapping[str, float] | None, weights: Weights
-) -> list[tuple[Mapping[str, float], float]]:
-    asked = [(words, weights.text), (meaning, weights.vector)]
-    legs = [(leg, weight) for leg, weight in asked if leg is not None]
-    total = sum(weight for _, weight in legs)
-    return [(leg, weight / total) for leg, weight in legs]
+def _shares(legs: Legs, weights: Weights) -> list[tuple[Mapping[str, float], float]]:
+    asked = [
+        (legs.words, weights.text, legs.text is not None),
+        (legs.meaning, weights.vector, legs.vector is not None and legs.space is not None),
+    ]
+    total = sum(weight for _, weight, was_asked in asked if was_asked)
+    return [(leg, weight / total) for leg, weight, was_asked in asked if was_asked]
 
 
 def _rank(chunk: Chunk) -> tuple[float, str, str]:

@@ -12,15 +12,18 @@ from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.exchange import BOTH
 from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
 from memory_server.domain.filters import Filter
+from memory_server.domain.memory import Block, Memory
 from memory_server.domain.ranking import (
-    Ranked,
+    Legs,
     asks_for_present,
     coverage,
     fuse,
     prefer_recent,
 )
 from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
+from memory_server.domain.relevance import CANDIDATES, Utterance, by_evidence
 from memory_server.domain.scope import Scope
+from memory_server.domain.turn import Turn
 from memory_server.domain.words import query_terms
 from memory_server.errors import ProviderError
 from memory_server.ports.embedder import Embedder
@@ -34,6 +37,10 @@ logger = logging.getLogger(__name__)
 DEPTH = 500
 """How many finds each leg returns at the least. Fusion takes what a leg does not return for worth
 nothing in it; a leg cut at 60 of 600 turns made the two legs find less than words alone."""
+
+
+SAID = frozenset({Source.STM, Source.BLOCK})
+"""Sources that hold what was said, word for word: their finds are weighed as utterances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,16 +130,14 @@ class Retrieval:
         words, meaning = await asyncio.gather(
             self._words(request, terms), self._meaning(selection, request.mode, question)
         )
-        ranked = fuse(
+        legs = Legs(
             text=words.scores if request.mode is not RetrievalMode.SEMANTIC else None,
             vector=_scores(meaning.hits) if meaning.hits is not None else None,
             covered=await self._coverage(request, words, terms),
             space=self._embedder.space,
         )
-        if request.source is Source.BLOCK:
-            ranked = each_once(ranked, (find.id for find in ranked))
         with stage("load"):
-            chunks = await self._load(request, ranked)
+            chunks = await self._best(request, legs)
         return Found(
             chunks=chunks,
             effective_mode=meaning.effective_mode,
@@ -203,25 +208,32 @@ class Retrieval:
         memories = await self._store.memories.get_many(request.scope, ids)
         return {memory.id: memory.body.index_text for memory in memories}
 
-    async def _load(self, request: SearchRequest, ranked: Sequence[Ranked]) -> Sequence[Chunk]:
-        scores = {
-            find.id: find.score
-            for find in ranked[: request.top_k]
-            if find.score >= request.threshold
-        }
-        if request.source is Source.STM:
-            turns = await self._store.turns.get_many(request.scope.project_id, list(scores))
-            chunks = [chunk_of_turn(turn, scores[turn.id]) for turn in turns]
+    async def _best(self, request: SearchRequest, legs: Legs) -> Sequence[Chunk]:
+        """Read the best finds from the store, and return those that are wanted, the best first."""
+        ranked = fuse(legs)
+        if request.source in SAID and legs.are_both:
+            reach = max(request.top_k, CANDIDATES)
+            stored = await self._stored(request, [find.id for find in ranked[:reach]])
+            ranked = by_evidence(request.query, [_said(one, legs) for one in stored.values()])
         else:
-            memories = await self._store.memories.get_many(request.scope, list(scores))
-            chunks = [
-                chunk_of_memory(memory, scores[memory.id])
-                for memory in memories
-                if request.selection.holds(memory)
-            ]
-        position = {found: place for place, found in enumerate(scores)}
-        chunks.sort(key=lambda chunk: position[chunk.id])
+            stored = {}
+        if request.source is Source.BLOCK:
+            ranked = each_once(ranked, (find.id for find in ranked))
+        wanted = [one for one in ranked[: request.top_k] if one.score >= request.threshold]
+        stored = stored or await self._stored(request, [find.id for find in wanted])
+        chunks = [_chunk(stored[find.id], find.score) for find in wanted if find.id in stored]
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks
+
+    async def _stored(self, request: SearchRequest, ids: Sequence[str]) -> "Mapping[str, _Stored]":
+        """Return what the store holds of these finds now, by id."""
+        if request.source is Source.STM:
+            turns = await self._store.turns.get_many(request.scope.project_id, ids)
+            return {turn.id: turn for turn in turns}
+        memories = await self._store.memories.get_many(request.scope, ids)
+        return {memory.id: memory for memory in memories if request.selection.holds(memory)}
+
+
+_Stored = Turn | Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,3 +255,35 @@ class _Meaning:
 
 def _scores(hits: Sequence[Hit]) -> dict[str, float]:
     return {hit.id: hit.score for hit in hits}
+
+
+def _chunk(stored: _Stored, score: float) -> Chunk:
+    if isinstance(stored, Turn):
+        return chunk_of_turn(stored, score)
+    return chunk_of_memory(stored, score)
+
+
+def _said(stored: _Stored, legs: Legs) -> Utterance:
+    """Return what somebody said, with what the legs found of it."""
+    words, meaning = legs.words.get(stored.id, 0.0), legs.meaning.get(stored.id, 0.0)
+    if isinstance(stored, Turn):
+        return Utterance(
+            id=stored.id,
+            session=stored.session_id,
+            speaker=stored.speaker,
+            role=stored.role.value,
+            text=stored.content,
+            words=words,
+            meaning=meaning,
+        )
+    assert isinstance(stored.body, Block)
+    block = stored.body
+    return Utterance(
+        id=stored.id,
+        session=block.conversation_id,
+        speaker=block.speaker,
+        role=block.viewpoint.value,
+        text="\n".join(said.content for said in block.messages if block.viewpoint.is_of(said.role)),
+        words=words,
+        meaning=meaning,
+    )

@@ -10,6 +10,7 @@ from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.ranking import LONG as LONG_TEXT
 from memory_server.domain.ranking import (
+    Legs,
     Ranked,
     Weights,
     asks_for_present,
@@ -59,7 +60,7 @@ def test_coverage_is_a_share_of_distinct_terms(
 
 def test_the_fused_score_is_the_weighted_sum() -> None:
     ranked = fuse(
-        text={"both": 4.0, "words": 8.0}, vector={"both": 0.8, "meaning": 0.5}, space=SPACE
+        Legs(text={"both": 4.0, "words": 8.0}, vector={"both": 0.8, "meaning": 0.5}, space=SPACE)
     )
 
     assert ids(ranked) == ["both", "words", "meaning"]
@@ -68,9 +69,7 @@ def test_the_fused_score_is_the_weighted_sum() -> None:
 
 def test_the_weights_can_be_given() -> None:
     ranked = fuse(
-        text={"words": 1.0},
-        vector={"meaning": 0.8},
-        space=SPACE,
+        Legs(text={"words": 1.0}, vector={"meaning": 0.8}, space=SPACE),
         weights=Weights(vector=0.4, text=0.6),
     )
 
@@ -78,16 +77,16 @@ def test_the_weights_can_be_given() -> None:
 
 
 def test_a_single_leg_counts_alone() -> None:
-    assert fuse(text={"a": 5.0}, covered=0.5)[0].score == 0.5
-    assert fuse(vector={"a": 0.5}, space=SPACE)[0].score == pytest.approx(0.5)
+    assert fuse(Legs(text={"a": 5.0}, covered=0.5))[0].score == 0.5
+    assert fuse(Legs(vector={"a": 0.5}, space=SPACE))[0].score == pytest.approx(0.5)
 
 
 def test_a_leg_that_found_nothing_still_counts() -> None:
-    assert fuse(text={"a": 5.0}, vector={}, space=SPACE)[0].score == pytest.approx(0.6)
+    assert fuse(Legs(text={"a": 5.0}, vector={}, space=SPACE))[0].score == pytest.approx(0.6)
 
 
 def test_scores_that_clipping_made_equal_keep_the_order_of_the_cosines() -> None:
-    assert ids(fuse(vector={"a": 0.85, "b": 0.95, "c": -0.5, "d": 0.1}, space=SPACE)) == [
+    assert ids(fuse(Legs(vector={"a": 0.85, "b": 0.95, "c": -0.5, "d": 0.1}, space=SPACE))) == [
         "b",
         "a",
         "d",
@@ -96,7 +95,7 @@ def test_scores_that_clipping_made_equal_keep_the_order_of_the_cosines() -> None
 
 
 def test_equal_finds_are_ordered_by_id() -> None:
-    assert ids(fuse(text={"b": 1.0, "c": 1.0, "a": 1.0})) == ["a", "b", "c"]
+    assert ids(fuse(Legs(text={"b": 1.0, "c": 1.0, "a": 1.0}))) == ["a", "b", "c"]
 
 
 cosines = st.dictionaries(st.text("abcd", min_size=1, max_size=2), st.floats(-1, 1))
@@ -107,7 +106,7 @@ bm25 = st.dictionaries(st.text("abcd", min_size=1, max_size=2), st.floats(0, 100
 def test_scores_lie_between_0_and_1_and_everything_found_is_ranked_once(
     text: dict[str, float], vector: dict[str, float], covered: float
 ) -> None:
-    ranked = fuse(text=text, vector=vector, covered=covered, space=SPACE)
+    ranked = fuse(Legs(text=text, vector=vector, covered=covered, space=SPACE))
 
     assert sorted(ids(ranked)) == sorted(text.keys() | vector.keys())
     assert all(0 <= one.score <= 1 + 1e-9 for one in ranked)
@@ -118,9 +117,11 @@ def test_scores_lie_between_0_and_1_and_everything_found_is_ranked_once(
 def test_a_cosine_scores_the_same_whatever_else_is_found(
     others: dict[str, float], cosine: float
 ) -> None:
-    alone = fuse(vector={"mine": cosine}, space=SPACE)[0].score
+    alone = fuse(Legs(vector={"mine": cosine}, space=SPACE))[0].score
 
-    together = {one.id: one.score for one in fuse(vector={**others, "mine": cosine}, space=SPACE)}
+    together = {
+        one.id: one.score for one in fuse(Legs(vector={**others, "mine": cosine}, space=SPACE))
+    }
 
     assert together["mine"] == alone
 
