@@ -16,8 +16,8 @@ $(VENV)/.installed: pyproject.toml
 demo: install  ## hold a conversation over several sessions and watch what is remembered
 	$(BIN)/python -m demo
 
-test: install  ## run every test
-	$(BIN)/python -m pytest -q
+test: install  ## run every test, several at a time
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 check: install  ## lint, types and import contracts
 	$(BIN)/ruff check .

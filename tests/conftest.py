@@ -1,9 +1,10 @@
 """Fixtures every test may ask for."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,27 @@ def mongodb() -> Iterator[str]:
     """The address of a MongoDB deployment that all tests of the run share."""
     with mongo.deployment() as uri:
         yield uri
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one worker more than there are processors: each waits for processes most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Let a worker tell of text that is no UTF-8, which tests log and print."""
+    return _told((yield))
+
+
+def _told(told: Any) -> Any:
+    if isinstance(told, str):
+        return told.encode("utf-8", "backslashreplace").decode()
+    if isinstance(told, dict):
+        return {_told(name): _told(value) for name, value in told.items()}
+    if isinstance(told, list | tuple):
+        return type(told)(map(_told, told))
+    return told
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
-_SECONDS = 30
+_SECONDS = 180
 
 
 class _Server(uvicorn.Server):

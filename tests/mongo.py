@@ -8,7 +8,6 @@ started on loopback. Nothing of the product knows it.
 
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -26,9 +25,10 @@ from pymongo.errors import PyMongoError
 from memory_server.storage.mongo.collections import SCHEMA
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.schema import migrate
+from tests.ports import free_port
 
 NAMED = "MEMORY_TEST_MONGODB_URI"
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 class DatabaseProcess:
@@ -37,7 +37,7 @@ class DatabaseProcess:
     def __init__(self, storage: Path | None = None, *options: str, port: int = 0) -> None:
         self._storage = storage
         self._options = options
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -167,9 +167,3 @@ def _await_answer(uri: str, process: subprocess.Popen[bytes]) -> None:
         except PyMongoError:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

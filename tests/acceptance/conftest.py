@@ -48,7 +48,7 @@ class Shell:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             env={
                 "PATH": os.environ["PATH"],

@@ -18,7 +18,7 @@ from tests.integration.providers.embedding.embedding_server import (
     serving,
 )
 
-DEADLINE = 60.0
+DEADLINE = 180.0
 SESSIONS, TURNS = 4, 20
 BATCH = 64
 """Texts that are embedded at once."""

@@ -1,22 +1,15 @@
 """The page on several servers works as it is written, on a real database."""
 
-import socket
-
 from tests.acceptance.conftest import Shell
 from tests.acceptance.test_howtos import blocks, run
 from tests.mongo import a_database
-
-
-def free_port() -> str:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return str(listener.getsockname()[1])
+from tests.ports import free_port
 
 
 def test_page_starts_two_servers_shows_them_and_stops_them(empty: Shell, mongodb: str) -> None:
     script = "".join(blocks("run-several-servers.md", "sh"))
     for written in ("8081", "8082"):
-        script = script.replace(written, free_port())
+        script = script.replace(written, str(free_port()))
 
     with a_database(mongodb) as name:
         variables = {"MONGODB_URI": mongodb, "MONGOMEM_DB_NAME": name}

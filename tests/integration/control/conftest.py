@@ -16,6 +16,7 @@ from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.control.stores import Holdings, StoreFound
 from agentengine_cli.stack import find
 from memory_server import project_config
+from tests.ports import free_port
 
 STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in_server.py")))
 CONFIG = "memory: {{log_level: {level}, embedding: {embedding}, extraction_llm: {llm}}}\n"
@@ -102,6 +103,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 @pytest.fixture(autouse=True)
 def usual_port(monkeypatch: pytest.MonkeyPatch) -> int:
     """A port of this test's own, because the real one may be taken on this machine."""
-    port = addresses.free_port()
+    port = free_port()
     monkeypatch.setattr(addresses, "USUAL_PORT", port)
     return port

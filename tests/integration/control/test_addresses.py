@@ -6,6 +6,7 @@ import pytest
 
 from agentengine_cli.control import addresses
 from agentengine_cli.control.addresses import PortTaken
+from tests.ports import free_port
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_first_server_goes_elsewhere_when_the_usual_port_is_taken(
 
 
 def test_recorded_port_is_kept_while_it_is_free() -> None:
-    port = addresses.free_port()
+    port = free_port()
 
     assert addresses.choose(pinned=None, recorded=port) == port
 

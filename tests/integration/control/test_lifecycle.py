@@ -25,6 +25,7 @@ from agentengine_cli.control.status import State
 from agentengine_cli.errors import ServerNotRunning
 from memory_server import project_config
 from tests.integration.control.conftest import STAND_IN, Bench
+from tests.ports import free_port
 
 WAIT = ApplyRequest(wait=True)
 APPLY = """
@@ -174,7 +175,7 @@ def test_silent_server_is_starting_only_for_a_while_and_never_once_it_was_ready(
     record = plane.state.server()
     assert record is not None
     since = plane.clock.now() - timedelta(seconds=age)
-    silent = replace(record, port=addresses.free_port(), started_at=since.isoformat())
+    silent = replace(record, port=free_port(), started_at=since.isoformat())
     plane.state.record_server(silent if was_ready else replace(silent, ready_at=None))
 
     assert record.ready_at is not None
@@ -219,7 +220,7 @@ def test_first_server_takes_the_usual_port_and_keeps_it_through_a_clean(
     bench: Bench, usual_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = started(bench).status()
-    monkeypatch.setattr(addresses, "USUAL_PORT", addresses.free_port())
+    monkeypatch.setattr(addresses, "USUAL_PORT", free_port())
     bench.plane().clean()
 
     assert first.url == f"http://127.0.0.1:{usual_port}"
@@ -228,7 +229,7 @@ def test_first_server_takes_the_usual_port_and_keeps_it_through_a_clean(
 
 
 def test_port_pinned_in_dev_yaml_is_used(bench: Bench) -> None:
-    port = addresses.free_port()
+    port = free_port()
     (bench.directory / "dev.yaml").write_text(f"services: {{memory: {{port: {port}}}}}\n")
 
     assert started(bench).status().url == f"http://127.0.0.1:{port}"

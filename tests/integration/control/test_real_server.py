@@ -7,6 +7,7 @@ import pytest
 
 from agentengine_cli.control import addresses
 from agentengine_cli.main import main
+from tests.ports import free_port
 
 CONFIG = """
 memory_only: true
@@ -58,7 +59,7 @@ def test_why_a_server_is_not_where_examples_look_for_it_is_said_unless_it_was_ch
         monkeypatch.setattr(addresses, "USUAL_PORT", usual)
         said = []
         for command in (("dev", "up"), ("memory", "apply"), ("dev", "up", "--port")):
-            port = [str(addresses.free_port())] if command[-1] == "--port" else []
+            port = [str(free_port())] if command[-1] == "--port" else []
             assert main([*command, *port, "--local-models", "--no-log"]) == 0
             said.append(f"because {usual} is in use by" in capsys.readouterr().err)
     assert main(["dev", "stop", "--no-log"]) == 0
