@@ -18,7 +18,7 @@ RECORDING_TOOL = "record_turn"
 _PROJECT = "/api/v1/projects/[^/]+"
 _READS = re.compile(
     f"(?:/api/v1|/api/v1/memory|{_PROJECT}/memory)"
-    "/(?:search|context|retrieval/[^/]+|blocks/search|types/[^/]+/retrieve)"
+    "/(?:search|context|retrieval/[^/]+|blocks/search|turns/search|types/[^/]+/retrieve)"
     "|/api/v1/(?:oauth/token|auth/login|auth/refresh)"
 )
 _MCP = re.compile(f"{_PROJECT}/mcp")

@@ -28,6 +28,8 @@ EVERYTHING: dict[str, Any] = {
     "query": "x",
     "type": "semantic",
     "sources": [{"source": "semantic"}],
+    "conversation_id": "x",
+    "messages": [{"role": "user", "content": "x"}],
     "label": "x",
     "text": "x",
     "title": "x",

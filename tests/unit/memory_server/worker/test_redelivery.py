@@ -9,6 +9,7 @@ import pytest
 
 from memory_server.application import Application
 from memory_server.bootstrap import succeed
+from memory_server.domain.block import Message
 from memory_server.domain.deployment_plan import fitting
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import Fact
@@ -17,6 +18,7 @@ from memory_server.domain.turn import Role
 from memory_server.errors import LeaseLost, ProviderUnavailable
 from memory_server.ports.memories import MemoryQuery
 from memory_server.project_config import EmbeddingConfig
+from memory_server.services.block_drafts import Conversation
 from memory_server.services.embedding import LateEmbedding
 from memory_server.services.memories import SaveRequest
 from memory_server.services.turns import TurnInput
@@ -55,6 +57,14 @@ async def an_embedding(application: Application) -> Application:
     return application
 
 
+async def a_reading(application: Application) -> Application:
+    """Let an exchange wait for its summary and contexts."""
+    said = Message(role=Role.USER, content="I live in Oslo.")
+    given = Conversation(conversation_id="c", messages=[said], context_required=True)
+    await application.blocks.record(a_scope(), given)
+    return application
+
+
 async def a_reembedding(application: Application) -> Application:
     """Let what has a vector wait for one of another model."""
     turn = TurnInput(session_id="s", role=Role.USER, content="I live in Oslo.")
@@ -68,6 +78,7 @@ async def a_reembedding(application: Application) -> Application:
 PREPARE: dict[JobKind, Prepare] = {
     JobKind.EXTRACT: an_extraction,
     JobKind.EMBED: an_embedding,
+    JobKind.CONTEXT: a_reading,
     JobKind.REEMBED: a_reembedding,
 }
 
