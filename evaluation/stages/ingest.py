@@ -9,12 +9,16 @@ from evaluation.conversations import Conversation, Dataset
 from evaluation.errors import StoredDifferently
 from evaluation.exchanges import exchanges_of
 from evaluation.pipelines.place import Place
-from evaluation.progress import Watcher
+from evaluation.progress import Progress, Watcher
 from evaluation.records import IngestRecord
 from evaluation.stages.survey import Survey
 from evaluation.together import together
 from evaluation.workspace import Workspace
 from memory_server.client import MemoryServerClient
+
+STEPS = 2
+"""What is counted of a turn: that it is sent, and that all work on its conversation is done. The
+second takes as long as the first, or longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +40,11 @@ class Ingestion:
         waiting = [key for key in self.survey.turns if not self._is_done(key)]
         if not waiting:
             return 0
-        total = sum(self.survey.turns[key] for key in waiting)
+        total = STEPS * sum(self.survey.turns[key] for key in waiting)
         conversations = self._conversations(set(waiting))
         with self.watcher.stage("ingest", total) as progress:
             await together(
-                lambda: self._work(conversations, progress.advance),
+                lambda: self._work(conversations, progress),
                 workers=min(self.concurrency, len(waiting)),
             )
         return len(waiting)
@@ -54,12 +58,12 @@ class Ingestion:
             if conversation.key in waiting:
                 yield conversation
 
-    async def _work(
-        self, conversations: Iterator[Conversation], advance: Callable[[], None]
-    ) -> None:
+    async def _work(self, conversations: Iterator[Conversation], progress: Progress) -> None:
         """Store one conversation after the other until none is left."""
         for conversation in conversations:
-            self.workspace.ingests.append(await self._stored(conversation, advance))
+            record = await self._stored(conversation, progress.advance)
+            self.workspace.ingests.append(record)
+            progress.advance(record.turns)
 
     async def _stored(
         self, conversation: Conversation, advance: Callable[[], None]

@@ -85,7 +85,7 @@ async def test_conversation_that_is_stored_is_not_stored_again(
 
     assert len(set(first.stored)) == 2
     assert second.stored == []
-    assert (watcher.stages["ingest"].total, watcher.stages["ingest"].done) == (14, 14)
+    assert (watcher.stages["ingest"].total, watcher.stages["ingest"].done) == (28, 28)
     lines = (workspace.directory / "ingest.jsonl").read_text().splitlines()
     assert {json.loads(line)["conversation"] for line in lines} == {"one", "two"}
 
