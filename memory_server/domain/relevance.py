@@ -71,15 +71,19 @@ _ASKS_WHEN = re.compile(
     r"|cu[aá]ndo|cu[aá]nto tiempo|desde cu[aá]ndo|qu[eé] (?:fecha|d[ií]a|mes|a[nñ]o))\b",
     re.IGNORECASE,
 )
-_TELLS_WHEN = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekends?|months?|years?|since"
-    r"|recently|just|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may"
-    r"|june|july|august|september|october|november|december"
-    r"|ayer|hoy|ma[nñ]ana|anoche|pasad[oa]s?|pr[oó]xim[oa]s?|hace|semanas?|mes(?:es)?|a[nñ]os?"
-    r"|desde|reci[eé]n|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|enero|febrero"
-    r"|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|\d{4})\b",
-    re.IGNORECASE,
+_TIMES = frozenset(
+    """
+    yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year
+    years since recently just
+    monday tuesday wednesday thursday friday saturday sunday
+    january february march april may june july august september october november december
+    ayer hoy mañana anoche pasado pasada pasados pasadas próximo próxima próximos próximas hace
+    semana semanas mes meses año años desde recién
+    lunes martes miércoles jueves viernes sábado domingo
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    """.split()
 )
+_YEAR = re.compile(r"\b\d{4}\b")
 _OF_THE_USER = re.compile(r"\b(?:i|my|me|mine|myself|yo|mi|mis|m[ií]o|m[ií]a)\b", re.IGNORECASE)
 _SAYING = r"(?:told?|tell|said|say|gave|give|recommend|suggest|mention|list|propose|advis)"
 _OF_THE_ASSISTANT = re.compile(
@@ -164,8 +168,16 @@ def told_words(text: str) -> tuple[int, float]:
         if said.endswith(_ASKED):
             asking += len(said)
         else:
-            told += len(_WORD.findall(_UNSPACED.sub(" x ", said)))
+            told += _words(said)
     return told, asking / length if length else 0.0
+
+
+def _words(said: str) -> int:
+    return len(said.split() if said.isascii() else _WORD.findall(_UNSPACED.sub(" x ", said)))
+
+
+def _tells_when(text: str) -> bool:
+    return not _TIMES.isdisjoint(_WORD.findall(text.lower())) or _YEAR.search(text) is not None
 
 
 def _score(one: Utterance, in_session: float, *, is_asked: bool, wants_time: bool) -> float:
@@ -174,7 +186,7 @@ def _score(one: Utterance, in_session: float, *, is_asked: bool, wants_time: boo
     says = PARTS.told * math.log1p(min(told, MOST_TOLD)) - PARTS.asking * asking
     if is_asked:
         says += PARTS.asked
-    if wants_time and _TELLS_WHEN.search(one.text):
+    if wants_time and _tells_when(one.text):
         says += PARTS.time
     share = min(found / ENOUGH, 1.0)
     return max(found + share * (PARTS.session * in_session + says), 0.0) / REACHABLE
