@@ -17,12 +17,12 @@ class Published(BaseModel):
     source: str
     """Where it is from and what it was measured with."""
     figures: Mapping[str, float]
-    """By measure, and of a category behind a colon: `recall@10: 0.728`, `recall@10:1: 0.4`."""
+    """By measure, and of a category behind a slash: `recall@10: 0.728`, `recall@10/1: 0.4`."""
 
     def value(self, measure: str, category: str = MICRO) -> float | None:
         """Return its figure of a measure, if it has one."""
-        return self.figures.get(measure if category == MICRO else f"{measure}:{category}")
+        return self.figures.get(measure if category == MICRO else f"{measure}/{category}")
 
     def has_categories(self, measure: str) -> bool:
         """Whether it tells a measure by category."""
-        return any(name.startswith(f"{measure}:") for name in self.figures)
+        return any(name.startswith(f"{measure}/") for name in self.figures)

@@ -108,3 +108,14 @@ def test_a_line_that_is_no_record_is_named_by_file_and_number(tmp_path: Path) ->
 
     with pytest.raises(RecordsDamaged, match=r"search\.jsonl, line 1: dataset"):
         measure(tmp_path)
+
+
+def test_a_line_that_is_not_written_to_its_end_is_not_there_yet(tmp_path: Path) -> None:
+    write(tmp_path, a_question("q1"), a_search("q1", [an_item("t1")]))
+    with (tmp_path / "search.jsonl").open("a") as file:
+        file.write('{"question": "q')
+
+    figure = measure(tmp_path).figure(RECALL)
+
+    assert figure is not None
+    assert figure.n == 1

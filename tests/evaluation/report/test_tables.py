@@ -80,7 +80,7 @@ def test_published_figures_stand_in_a_column_with_their_source(tmp_path: Path) -
 
 
 def test_published_figures_of_categories_stand_beside_ones_own(tmp_path: Path) -> None:
-    figures = {"recall@10:1": 0.4, "recall@10": 0.7}
+    figures = {"recall@10/1": 0.4, "recall@10": 0.7}
     published = Published(name="FTS5", source="baseline of ours", figures=figures)
     tables = Tables(measure(write(tmp_path, *RECORDS)), published=[published])
 
