@@ -26,38 +26,37 @@ CANDIDATES = 200
 """How many of the best finds are looked at; the evidence is among them in 98 of 100 cases."""
 
 
+MOST_TOLD = 150
+"""Words beyond which more of them tell no more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What each part of a score counts; `words` and `meaning` are 0 to 1."""
 
     words: float = 0.52
-    meaning: float = 0.49
-    session: float = 0.575
+    meaning: float = 0.40
+    session: float = 0.42
     """Of the best meaning in the same session."""
-    asked: float = 0.175
+    asked: float = 0.15
     """Where the speaker is the one who is asked about."""
-    told: float = 0.043
+    told: float = 0.035
     """For each factor of e of the words that are told rather than asked."""
-    asking: float = 0.075
+    asking: float = 0.05
     """Taken away where all of it is questions."""
-    time: float = 0.135
+    time: float = 0.11
     """Where a time is told and asked for."""
+
+    @property
+    def reachable(self) -> float:
+        """What a find has that has everything: scores are shares of it."""
+        told = self.told * math.log1p(MOST_TOLD)
+        return self.words + self.meaning + self.session + self.asked + told + self.time
 
 
 PARTS = Parts()
 ENOUGH = 0.15
 """Of words and meaning together: below it, the other parts count only in proportion."""
-MOST_TOLD = 150
-"""Words beyond which more of them tell no more."""
-REACHABLE = (
-    PARTS.words
-    + PARTS.meaning
-    + PARTS.session
-    + PARTS.asked
-    + PARTS.told * math.log1p(MOST_TOLD)
-    + PARTS.time
-)
-"""What a find has that has everything: scores are shares of it."""
 
 _END = ".!?\u3002\uff01\uff1f"
 _SENTENCE = re.compile(rf"[^{_END}\n]+[{_END}]*")
@@ -115,7 +114,7 @@ class Utterance:
     """0 to 1; 0 where the leg did not find it."""
 
 
-def by_evidence(query: str, found: Sequence[Utterance]) -> list[Ranked]:
+def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS) -> list[Ranked]:
     """Return the utterances by how much of the query's answer they hold, 0 to 1, the best first."""
     session_best: dict[str, float] = {}
     for one in found:
@@ -126,6 +125,7 @@ def by_evidence(query: str, found: Sequence[Utterance]) -> list[Ranked]:
         Ranked(
             one.id,
             _score(
+                parts,
                 one,
                 session_best[one.session],
                 is_asked=one.speaker in asked,
@@ -180,16 +180,18 @@ def _tells_when(text: str) -> bool:
     return not _TIMES.isdisjoint(_WORD.findall(text.lower())) or _YEAR.search(text) is not None
 
 
-def _score(one: Utterance, in_session: float, *, is_asked: bool, wants_time: bool) -> float:
-    found = PARTS.words * one.words + PARTS.meaning * one.meaning
+def _score(
+    parts: Parts, one: Utterance, in_session: float, *, is_asked: bool, wants_time: bool
+) -> float:
+    found = parts.words * one.words + parts.meaning * one.meaning
     told, asking = told_words(one.text)
-    says = PARTS.told * math.log1p(min(told, MOST_TOLD)) - PARTS.asking * asking
+    says = parts.told * math.log1p(min(told, MOST_TOLD)) - parts.asking * asking
     if is_asked:
-        says += PARTS.asked
+        says += parts.asked
     if wants_time and _tells_when(one.text):
-        says += PARTS.time
+        says += parts.time
     share = min(found / ENOUGH, 1.0)
-    return max(found + share * (PARTS.session * in_session + says), 0.0) / REACHABLE
+    return max(found + share * (parts.session * in_session + says), 0.0) / parts.reachable
 
 
 def _role_asked(query: str) -> str | None:
