@@ -1,6 +1,7 @@
 """Plots as inline SVG: no script, no network, colours of the page's light or dark scheme."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -8,6 +9,8 @@ from html import escape
 WIDTH, HEIGHT = 560, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 14, 44
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4")
+_LETTER, _LABEL_LINES = 6.2, 3
+"""Width of a letter, and lines that the name of a group may take."""
 SERIES = 6
 """Colours there are; further series begin again, with other dashes."""
 
@@ -97,7 +100,7 @@ def groups(given: Sequence[Group], *, about: str) -> str:
         for bar in group.bars:
             number = names.index(bar.series)
             parts += _bar(number, bar, start + wide * number, wide)
-    return _figure(parts, about, names, HEIGHT - 12)
+    return _figure(parts, about, names, HEIGHT)
 
 
 def spans(given: Sequence[Span], *, about: str) -> str:
@@ -121,7 +124,7 @@ def spans(given: Sequence[Span], *, about: str) -> str:
 
 def differences(given: Sequence[Delta], *, about: str) -> str:
     """Draw differences around 0; what does not touch the line is sure."""
-    row, label = 24, 200
+    row, label = 24, 242
     height = _TOP + row * len(given) + 30
     reach = max(0.05, *(abs(end) for each in given for end in (each.low, each.high))) * 1.05
     across = _scale(-reach, reach, label, WIDTH - _RIGHT - 46, is_log=False)
@@ -239,11 +242,13 @@ def _sparse(xs: Sequence[float], across: Callable[[float], float]) -> Iterator[f
 
 
 def _wrapped(name: str, room: float) -> Sequence[str]:
-    """Break a name at a word into two lines, where one has no room for it."""
-    if len(name) * 6 <= room or " " not in name:
-        return [name]
-    head, _, rest = name.partition(" ")
-    return [head, rest if len(rest) * 6 <= room else rest[: int(room / 6)]]
+    """Break a name at spaces and hyphens into lines that its room has place for."""
+    found = [""]
+    for part in re.findall(r"[^\s-]+-?|\s", name):
+        if found[-1] and (len(found[-1]) + len(part)) * _LETTER > room:
+            found.append("")
+        found[-1] += part
+    return [line.strip() for line in found][:_LABEL_LINES]
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
