@@ -17,7 +17,7 @@ import pytest
 
 from tests.acceptance.conftest import Shell
 
-SECONDS = 60.0
+SECONDS = 180.0
 QUESTIONS = ("Where does Ana live?", "window seat", "what did we say about trains")
 
 

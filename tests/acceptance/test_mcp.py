@@ -27,7 +27,7 @@ async def started(shell: Shell, *arguments: str, mode: str = "auto") -> AsyncIte
         cwd=shell.directory,
         env={"HOME": str(shell.home), "PYTHONPATH": shell.search_path},
     )
-    async with asyncio.timeout(60), Client(server, mode=mode) as client:
+    async with asyncio.timeout(180), Client(server, mode=mode) as client:
         yield client
 
 
@@ -133,7 +133,7 @@ def test_the_bridge_ends_when_it_is_told_to_or_nobody_speaks(
             bridge.stdin.close()
         else:
             bridge.send_signal(number)
-        assert bridge.wait(30) == status
+        assert bridge.wait(180) == status
 
 
 def test_without_a_server_the_command_ends_and_says_what_to_run(project: Shell) -> None:

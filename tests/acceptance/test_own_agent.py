@@ -146,7 +146,7 @@ def test_the_agent_ends_with_a_server_that_was_killed(agent: Shell) -> None:
 
     os.kill(agent.status()["pid"], signal.SIGKILL)
 
-    gone, _ = psutil.wait_procs([process], timeout=10)
+    gone, _ = psutil.wait_procs([process], timeout=180)
     assert gone == [process]
 
 

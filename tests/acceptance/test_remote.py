@@ -62,7 +62,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Elsewhere]:
         url = process.stderr.readline().decode().strip().removeprefix("memory server: ")
         yield Elsewhere(url, _shell(tmp_path, "operator"), _shell(tmp_path, "user"))
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=180)
 
 
 def _serve(directory: Path, log: IO[bytes]) -> "subprocess.Popen[bytes]":

@@ -99,7 +99,7 @@ def serving(directory: Path, **environ: str) -> Iterator[Door]:
         yield Door(said.split()[-1])
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=180)
 
 
 def turn(user: str, content: str = "I live in Porto.", **changes: Any) -> dict[str, Any]:

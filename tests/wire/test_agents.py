@@ -298,9 +298,9 @@ def test_the_agent_and_what_it_started_end_with_the_server(
             told = event["content"].split()
             processes = [psutil.Process(int(pid)) for pid in told]
             running.process.send_signal(number)
-            running.process.wait(30)
+            running.process.wait(180)
 
-        gone, alive = psutil.wait_procs(processes, timeout=10)
+        gone, alive = psutil.wait_procs(processes, timeout=180)
 
     assert (len(gone), alive) == (2, [])
 

@@ -67,7 +67,7 @@ def test_a_server_told_to_stop_ends_in_order_and_knows_its_turns_again(
         assert client.get("/health").status_code == 200
         assert client.post("/api/v1/memory/turns", json=TURN).json()["turn_seq"] == 1
         process.send_signal(number)
-        assert process.wait(30) == 0
+        assert process.wait(180) == 0
 
     with running(tmp_path) as (_, client):
         assert client.post("/api/v1/memory/turns", json=TURN).json()["turn_seq"] == 2

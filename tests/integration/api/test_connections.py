@@ -69,7 +69,7 @@ class Served:
             writer.write(piece)
             await asyncio.sleep(0)
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(180):
                 return await reader.read()
         finally:
             writer.close()
@@ -143,7 +143,7 @@ async def test_the_head_of_a_later_request_has_a_time_too() -> None:
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
         await reader.readexactly(1)
         writer.write(b"GET / HT")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(180):
             status, _ = refusal(await reader.read())
         writer.close()
 
@@ -232,7 +232,7 @@ async def test_an_answer_that_nobody_reads_is_not_kept(monkeypatch: pytest.Monke
         _, writer = await server.connect()
         writer.transport.pause_reading()  # type: ignore[attr-defined] # a socket's has it
         writer.write(b"GET /50000000 HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(180):
             await Watched.ended.wait()
         writer.close()
 

@@ -70,7 +70,7 @@ def test_killed_server_is_a_crash_and_an_apply_starts_it_again(bench: Bench) -> 
     first = started(bench).status()
     assert first.record is not None
     first.record.process.kill()
-    first.record.process.wait(clock=SystemClock(), timeout_seconds=30)
+    first.record.process.wait(clock=SystemClock(), timeout_seconds=180)
 
     status = bench.plane().status()
     assert status.state is State.CRASHED
@@ -85,7 +85,7 @@ def test_server_outlives_the_command_that_started_it(bench: Bench) -> None:
     bench.configure()
 
     with apply_in_another_process(bench) as command:
-        command.communicate(timeout=60)
+        command.communicate(timeout=180)
 
     assert bench.plane().status().state is State.READY
 
@@ -122,8 +122,8 @@ def test_killed_command_leaves_no_lock_behind(bench: Bench) -> None:
 def test_two_applies_at_once_end_with_one_server(bench: Bench) -> None:
     bench.configure()
     with apply_in_another_process(bench) as one, apply_in_another_process(bench) as two:
-        one.communicate(timeout=60)
-        two.communicate(timeout=60)
+        one.communicate(timeout=180)
+        two.communicate(timeout=180)
 
     assert (one.returncode, two.returncode) == (0, 0)
     assert bench.plane().status().state is State.READY

@@ -14,7 +14,7 @@ from memory_server.storage.mongo.database import MongoDatabase
 from tests.clock import ManualClock
 from tests.mongo import SharedDatabase
 
-SECONDS = 30.0
+SECONDS = 180.0
 
 
 class OnMongo:

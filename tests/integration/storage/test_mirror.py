@@ -33,7 +33,7 @@ from tests.factories import (
 )
 from tests.mongo import DatabaseProcess
 
-SECONDS = 30.0
+SECONDS = 180.0
 FACTS = Selection(scope=a_scope(), source=Source.SEMANTIC, limit=1000)
 TURNS = replace(FACTS, source=Source.STM)
 
