@@ -38,12 +38,16 @@ class Wanted(Enum):
     THINGS = "things"
 
 
+_ONESELF, _OTHER = frozenset("i my me mine".split()), frozenset("you your yours".split())
 _BEGINNINGS: Sequence[tuple[re.Pattern[str], Wanted]] = [
     (re.compile(pattern, re.IGNORECASE), wanted)
     for pattern, wanted in (
         (r"\bhow (?:long|old)\b", Wanted.DURATION),
         (r"\bhow (?:many|much|often)\b", Wanted.COUNT),
-        (r"\b(?:when|(?:what|which) (?:day|date|month|year|time|week))\b", Wanted.TIME),
+        (
+            r"\b(?:when|(?:what|which) (?:day|date|month|year|time|week)|what (?:is|was) the date)\b",
+            Wanted.TIME,
+        ),
         (r"^(?:\W*)(?:who|whom|whose)\b|\b(?:with|by|from|to) whom?\b", Wanted.PERSON),
         (r"\b(?:where|(?:what|which) (?:city|country|state|town|place))\b", Wanted.PLACE),
         (
@@ -70,14 +74,18 @@ class Asked:
     """Of its words that mean something, names among them."""
     names: Set[str]
     """Capitalised words that do not begin it, in lower case."""
+    is_of_oneself: bool
+    """Whether it is about the one who asks, and not about what was answered."""
 
 
 def take_apart(question: str) -> Asked:
     """Read a question; what it does not say is a thing that is asked for."""
     wanted = next((kind for pattern, kind in _BEGINNINGS if pattern.search(question)), Wanted.THING)
     words = words_of(question)
+    lowered = {word.lower() for word in words}
     return Asked(
         wanted=wanted,
+        is_of_oneself=bool(lowered & _ONESELF) and not lowered & _OTHER,
         stems=frozenset(map(stem_of, content_words(words))),
         names=frozenset(
             bare(word) for word in words[1:] if word[:1].isupper() and word.lower() != "i"

@@ -10,7 +10,7 @@ from evaluation.readers.reader import NOT_MENTIONED, Reader, Reading
 from evaluation.readers.times import day_of, times_in
 from evaluation.records import FoundItem
 
-VERSION = "2"
+VERSION = "3"
 """Of its rules; raised where they answer differently."""
 _LOOKED_AT = 6
 """Sentences in which an answer of the wanted kind is looked for, best first."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from evaluation.readers.asking import Asked, content_words, stem_of, words_of
 from evaluation.records import FoundItem
 
-_SPEAKER = re.compile(r"^\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)?):\s+")
+_SPEAKER = re.compile(r"^\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant):\s+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _CONTEXT = 0.6
 """What a word counts that the rest of the item says, by one that the sentence says."""
@@ -50,6 +50,13 @@ def sentences_of(found: Sequence[FoundItem], asked: Asked) -> Sequence[Sentence]
     return sorted(sentences, key=lambda sentence: (-sentence.score, sentence.rank))
 
 
+def _is_about(asked: Asked, speaker: str, stems: Set[str]) -> bool:
+    """Whether the one asked about speaks or is named; who asks of themselves is the user."""
+    if asked.names:
+        return bool(asked.names & {speaker.lower().split(" ")[0], *stems})
+    return not asked.is_of_oneself or speaker != "assistant"
+
+
 def _of_item(
     item: FoundItem, rank: int, stems: Set[str], asked: Asked, weights: dict[str, float]
 ) -> Iterator[Sentence]:
@@ -58,7 +65,7 @@ def _of_item(
     text = item.content[match.end() :] if match else item.content
     names = frozenset(map(stem_of, asked.names))
     around = sum(weights.get(word, 0.0) for word in stems - names)
-    is_about = not asked.names or bool(asked.names & {speaker.lower().split(" ")[0], *stems})
+    is_about = _is_about(asked, speaker, stems)
     shared = len((stems & asked.stems) - names)
     for part in _SENTENCE.split(text):
         own = frozenset(map(stem_of, content_words(words_of(part)))) - names

@@ -76,7 +76,7 @@ class Losses:
             question=key,
             text=question.text,
             category=question.category,
-            answers=question.answers,
+            answers=question.answers or ([question.rubric] if question.rubric else []),
             k=self.k,
             recall=recall([item.turns for item in found], set(question.evidence), self.k),
             reasons={turn: self._reason(question, found, turn) for turn in missing},

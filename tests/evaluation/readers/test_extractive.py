@@ -55,6 +55,13 @@ def test_the_one_asked_about_goes_before_another_who_says_the_same() -> None:
     assert extract("What does Ann collect?", items) == "stamps"
 
 
+def test_who_asks_of_themselves_is_answered_by_what_they_said() -> None:
+    items = found("assistant: Many people collect coins.", "user: I collect stamps.")
+
+    assert extract("What do I collect?", items) == "stamps"
+    assert extract("What did you say that people collect?", items) != "stamps"
+
+
 def test_several_things_are_taken_from_several_items() -> None:
     items = found("Ann: I play the cello.", "Ann: I play the flute too.", "Ann: Hello there!")
 
