@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.wire.isolation_call import Call, by_id, not_an_owner, own
-from tests.wire.isolation_world import MEMORY_KINDS, MOST, RECORD, TURN, Refusal
+from tests.wire.isolation_world import BLOCK, MEMORY_KINDS, MOST, RECORD, TURN, Refusal
 
 
 async def find_custom(call: Call) -> None:
@@ -117,6 +117,42 @@ async def search_turns(call: Call) -> None:
     return None
 
 
+async def list_blocks(call: Call) -> None:
+    """List the exchanges of one conversation or of all."""
+    step = call.step
+    user = call.meant("read", step.visibility)
+    conversation = step.session if step.flag else None
+    query = {"user_id": step.user, "visibility": step.visibility, "conversation_id": conversation}
+    answer = await call.send(call.path, **query, limit=MOST)
+    if isinstance(user, Refusal):
+        return call.refused(answer, user)
+    assert answer.status_code == 200, answer.text
+    of_user = call.world.seen(call.project, user, step.visibility, kinds=(BLOCK,))
+    admitted = [one for one in of_user if conversation in (None, one.session)]
+    call.world.check_answer(answer, (one.secret for one in admitted))
+    assert {one["id"] for one in answer.json()["blocks"]} == {one.id for one in admitted}
+    return None
+
+
+async def search_blocks(call: Call) -> None:
+    """Search for what the target says among exchanges, of one conversation or of all."""
+    step = call.step
+    user = call.meant("read", None)
+    secret = call.target.secret if call.target is not None else "nothing"
+    conversation = step.session if step.flag else None
+    body = {"query": secret, "user_id": step.user, "conversation_id": conversation, "top_k": MOST}
+    answer = await call.send(call.path, body=body)
+    if isinstance(user, Refusal):
+        return call.refused(answer, user)
+    assert answer.status_code == 200, answer.text
+    of_user = call.world.seen(call.project, user, None, kinds=(BLOCK,))
+    admitted = [one for one in of_user if conversation in (None, one.session)]
+    call.world.check_answer(answer, (one.secret for one in admitted))
+    if call.target in admitted:
+        assert answer.json()["blocks"][0]["id"] == call.target.id
+    return None
+
+
 async def build_context(call: Call) -> None:
     """Build a context for what the target says, whoever's it is."""
     step = call.step
@@ -158,7 +194,7 @@ async def show_all(call: Call) -> None:
     if refused := not_an_owner(call):
         return call.refused(answer, refused)
     assert answer.status_code == 200, answer.text
-    kinds = (*MEMORY_KINDS, RECORD)
+    kinds = (*MEMORY_KINDS, RECORD, BLOCK)
     admitted = call.world.seen(call.project, call.step.user, None, kinds=kinds)
     secrets = [secret for one in admitted for secret in (one.secret, *one.former)]
     call.world.check_answer(answer, secrets)

@@ -29,7 +29,7 @@ USERS = ("ana", "bob", "cyd")
 SESSIONS = ("monday", "tuesday")
 VISIBILITIES = ("private", "org", "shared")
 CUSTOM = "ticket"
-TURN, RECORD = "turn", "record"
+TURN, RECORD, BLOCK = "turn", "record", "block"
 MEMORY_KINDS = ("semantic", "episodic", "taxonomic", "procedural")
 MOST = 1000
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.wire.isolation_call import Call, Step, by_id, not_an_owner, own
-from tests.wire.isolation_world import RECORD, TURN, Kept, Refusal, World, superseded
+from tests.wire.isolation_world import BLOCK, RECORD, TURN, Kept, Refusal, World, superseded
 
 
 async def save(call: Call) -> None:
@@ -113,6 +113,42 @@ async def record_turn(call: Call) -> None:
         project=call.project,
         owner=owner,
         secret=secret,
+        session=step.session,
+    )
+    return None
+
+
+async def record_block(call: Call) -> None:
+    """Record an exchange of which one side is told, under a key or not."""
+    step, world, secret = call.step, call.world, call.world.new_secret()
+    owner = call.meant("save", None)
+    key = "again" if step.flag else None
+    body = {
+        "conversation_id": step.session,
+        "user_id": step.user,
+        "messages": [{"role": "user", "content": f"I said {secret}"}],
+        "idempotency_key": key,
+    }
+    answer = await call.send(call.path, body=body)
+    if isinstance(owner, Refusal):
+        return call.refused(answer, owner)
+    assert answer.status_code == 201, answer.text
+    [exchange] = answer.json()["exchanges"]
+    [block] = exchange["blocks"]
+    if answer.json()["duplicate"]:
+        known = world.kept[block["id"]]
+        assert (known.owner, known.session, known.project) == (owner, step.session, call.project)
+        world.check_answer(answer, (known.secret,))
+        return None
+    world.check_answer(answer, (secret,))
+    assert block["id"] not in world.kept
+    world.kept[block["id"]] = Kept(
+        id=block["id"],
+        kind=BLOCK,
+        project=call.project,
+        owner=owner,
+        secret=secret,
+        visibility="private",
         session=step.session,
     )
     return None
