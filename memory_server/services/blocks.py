@@ -8,12 +8,13 @@ from weakref import WeakValueDictionary
 
 from memory_server.domain.block import (
     Exchange,
+    block_id,
     exchange_id_of_key,
     pair,
 )
 from memory_server.domain.embedding import Vector
 from memory_server.domain.exchange import Viewpoint
-from memory_server.domain.filters import Clauses, Comparison, Connective, Filter, Operator
+from memory_server.domain.filters import Comparison, Operator
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import Block, Memory, MemoryType, embedded_text
 from memory_server.domain.scope import Scope
@@ -99,10 +100,21 @@ class BlockKeeping:
         limit: int,
     ) -> Sequence[Memory]:
         """Return the blocks of a scope, the newest first, of an exchange in order."""
+        if exchange_id is not None:
+            views = [viewpoint] if viewpoint else list(Viewpoint)
+            ids = [block_id(exchange_id, view) for view in views]
+            found = await self._store.memories.get_many(scope, ids)
+            return [
+                one
+                for one in found
+                if one.is_live
+                and isinstance(one.body, Block)
+                and conversation_id in (None, one.body.conversation_id)
+            ][:limit]
         query = MemoryQuery(
             type=MemoryType.BLOCK,
             key=conversation_id,
-            filter=narrowed(exchange_id=exchange_id, viewpoint=viewpoint),
+            filter=Comparison("viewpoint", Operator.EQ, viewpoint.value) if viewpoint else None,
             limit=limit,
         )
         return await self._store.memories.find(scope, query)
@@ -206,17 +218,6 @@ class BlockKeeping:
             if is_made or self._clock.now() >= until or await self.failed(blocks):
                 return RecordedBlocks(blocks=blocks, is_duplicate=recorded.is_duplicate)
             await self._clock.sleep(LOOK_EVERY)
-
-
-def narrowed(*, exchange_id: str | None = None, viewpoint: str | None = None) -> Filter | None:
-    """Return the condition that blocks are of an exchange, a viewpoint; None: of any."""
-    wanted = {"exchange_id": exchange_id, "viewpoint": viewpoint}
-    parts = [
-        Comparison(name, Operator.EQ, str(value))
-        for name, value in wanted.items()
-        if value is not None
-    ]
-    return Clauses(Connective.AND, tuple(parts)) if parts else None
 
 
 def _add(memory: Memory, vector: Vector | None) -> Add:

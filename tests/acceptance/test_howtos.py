@@ -100,6 +100,9 @@ def test_page_of_blocks_records_and_finds_exchanges(
     [token] = run(running, ["sh", "-euc", f"url={url}\n{token}"], **credentials).split()
     found = run(running, [sys.executable, "-c", program.replace(local, url)], TOKEN=token)
 
+    metrics = run(running, ["curl", "-fsS", f"{url}/metrics"])
+    for stage in ("embed", "write", "extract", "vector_search", "extraction"):
+        assert f'memory_server_stage_seconds_count{{stage="{stage}"}}' in metrics
     assert '"extraction":"done"' in told
     assert "greyhound called Pixel" in told
     assert "Take the one at eight" in found

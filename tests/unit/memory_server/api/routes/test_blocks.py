@@ -128,6 +128,9 @@ async def test_an_exchange_is_listed_by_its_id(client: httpx.AsyncClient) -> Non
     blocks = await listed(client, exchange_id=exchange_id)
 
     assert [(one["exchange_id"], one["position"]) for one in blocks] == [(exchange_id, 2)] * 2
+    assert len(await listed(client, exchange_id=exchange_id, viewpoint="user")) == 1
+    assert await listed(client, exchange_id=exchange_id, conversation_id="c2") == []
+    assert await listed(client, exchange_id=exchange_id, user_id="bob") == []
 
 
 @pytest.mark.parametrize("root", FAMILIES)
