@@ -214,7 +214,9 @@ class Retrieval:
         if request.source in SAID and legs.are_both:
             reach = max(request.top_k, CANDIDATES)
             stored = await self._stored(request, [find.id for find in ranked[:reach]])
-            ranked = by_evidence(request.query, [_said(one, legs) for one in stored.values()])
+            ranked = by_evidence(
+                request.query, [utterance_of(one, legs) for one in stored.values()]
+            )
         else:
             stored = {}
         if request.source is Source.BLOCK:
@@ -263,7 +265,7 @@ def _chunk(stored: _Stored, score: float) -> Chunk:
     return chunk_of_memory(stored, score)
 
 
-def _said(stored: _Stored, legs: Legs) -> Utterance:
+def utterance_of(stored: _Stored, legs: Legs) -> Utterance:
     """Return what somebody said, with what the legs found of it."""
     words, meaning = legs.words.get(stored.id, 0.0), legs.meaning.get(stored.id, 0.0)
     if isinstance(stored, Turn):
