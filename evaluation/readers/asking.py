@@ -45,7 +45,8 @@ _BEGINNINGS: Sequence[tuple[re.Pattern[str], Wanted]] = [
         (r"\bhow (?:long|old)\b", Wanted.DURATION),
         (r"\bhow (?:many|much|often)\b", Wanted.COUNT),
         (
-            r"\b(?:when|(?:what|which) (?:day|date|month|year|time|week)|what (?:is|was) the date)\b",
+            r"\b(?:when|(?:what|which) (?:day|date|month|year|time|week)"
+            r"|what (?:is|was) the date)\b",
             Wanted.TIME,
         ),
         (r"^(?:\W*)(?:who|whom|whose)\b|\b(?:with|by|from|to) whom?\b", Wanted.PERSON),
