@@ -41,6 +41,7 @@ def mongodb() -> Iterator[str]:
         yield uri
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Run one worker more than there are processors: each waits for processes most of the time."""
     return (os.cpu_count() or 1) + 1
