@@ -1,6 +1,7 @@
 """Several servers on one database: what they record together, and that each thing happens once.
 
-    python -m benchmarks.fleet [--servers 1 2 3] [--sessions 200] [--turns 40] [--uri URI]
+    python -m benchmarks.fleet [--servers 1 2 3] [--sessions 200] [--turns 40]
+        [--types 4] [--uri URI]
 
 For each number of servers, on an empty database of its own: all sessions are recorded at once,
 every turn through another server than the one before. Then all of it is promoted and extracted, and
@@ -33,7 +34,7 @@ from pymongo.asynchronous.client_session import AsyncClientSession
 from benchmarks.process import Server
 from tests.mongo import DatabaseProcess
 
-TYPES = 4
+TYPES = ("semantic", "episodic", "procedural", "taxonomic")
 LEAST_SHARE = 0.1
 Documents = dict[str, Any]
 
@@ -44,6 +45,7 @@ def main() -> int:
     parser.add_argument("--servers", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--types", type=int, choices=range(1, 5), default=4)
     parser.add_argument("--uri")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
@@ -54,7 +56,7 @@ def main() -> int:
         for servers in given.servers:
             place = Path(folder) / str(servers)
             place.mkdir()
-            rate, wrong = _measure(uri, place, servers, given.sessions, given.turns)
+            rate, wrong = _measure(uri, place, servers, given)
             sound = sound and not wrong and rate >= bare * LEAST_SHARE
             print(f"{servers} servers: {rate:.0f} turns a second recorded; {wrong or 'all once'}")
     return 0 if sound else 1
@@ -69,14 +71,16 @@ def database_of(folder: Path, stack: ExitStack) -> str:
 
 
 def _measure(
-    uri: str, folder: Path, servers: int, sessions: int, turns: int
+    uri: str, folder: Path, servers: int, given: argparse.Namespace
 ) -> tuple[float, Mapping[str, int]]:
+    sessions, turns = given.sessions, given.turns
     base = f"fleet_{secrets.token_hex(4)}"
     environment = {
         "MONGODB_URI": uri,
         "MONGOMEM_DB_NAME": base,
         "AGENTENGINE_OWNER_TOKEN_FILE": str(folder / "owner-token"),
         "AGENTENGINE_RATE_LIMIT": "off",
+        "MONGOMEM_ENABLED_EXTRACTIONS": ",".join(TYPES[: given.types]),
     }
     with ExitStack() as stack:
         # The first makes the owner token that the others share.
@@ -92,7 +96,7 @@ def _measure(
         print(f"  promoted and extracted in {time.perf_counter() - started:.0f} s", flush=True)
     with pymongo.MongoClient[Documents](uri) as client:
         names = [name for name in client.list_database_names() if name.startswith(base)]
-        wrong = _wrong(client[names[0]], sessions, turns)
+        wrong = _wrong(client[names[0]], given)
         client.drop_database(names[0])
     return rate, wrong
 
@@ -118,8 +122,9 @@ async def _record(urls: Sequence[str], sessions: int, turns: int) -> None:
         await asyncio.gather(*(session(number) for number in range(sessions)))
 
 
-def _wrong(database: Any, sessions: int, turns: int) -> Mapping[str, int]:
+def _wrong(database: Any, given: argparse.Namespace) -> Mapping[str, int]:
     """Return how much is missing or there twice, by what it is."""
+    sessions, turns = given.sessions, given.turns
     kept: dict[str, list[Documents]] = {}
     for turn in database["memory_turns"].find({}, {"vectors": 0}):
         kept.setdefault(turn["session_id"], []).append(turn)
@@ -140,7 +145,7 @@ def _wrong(database: Any, sessions: int, turns: int) -> Mapping[str, int]:
         ),
         "turns in no snapshot": len(places - covered.keys()),
         "turns in two snapshots": sum(times > 1 for times in covered.values()),
-        "extractions missing": len(runs) * TYPES - len(work),
+        "extractions missing": len(runs) * given.types - len(work),
         "extractions twice": sum(times > 1 for times in work.values()),
         "extractions not done": sum(job["state"] != "done" for job in jobs),
     }
