@@ -43,6 +43,10 @@ QUESTION_WORDS = frozenset(
 """Words that a question is made of rather than about, without accents: English and Spanish."""
 
 
+ANSWERED = 400
+"""Characters of the turn before that are embedded with a turn."""
+
+
 def index_text(text: str) -> str:
     """Return a text as it goes into the index: compatibility forms folded, CJK in pieces.
 
@@ -75,10 +79,19 @@ def turn_text(turn: NewTurn) -> str:
 def embedding_text(turn: NewTurn, before: NewTurn | None = None) -> str:
     """Return what of a turn is embedded: who spoke, what was said, and what it answers.
 
-    An answer like "Yes, three" means little without the turn before it.
+    An answer like "Yes, three" means little without the turn before it: without its end, where the
+    question stands, for a long one would outweigh the answer and cost more than it.
     """
     said = f"{turn.speaker}: {turn.content}"
-    return said if before is None else f"{before.speaker}: {before.content}\n{said}"
+    return said if before is None else f"{before.speaker}: {_end(before.content)}\n{said}"
+
+
+def _end(text: str) -> str:
+    """Return what a text ends with, from the beginning of a word."""
+    if len(text) <= ANSWERED:
+        return text
+    cut = text[-ANSWERED:]
+    return cut.partition(" ")[2] or cut
 
 
 def _pieces(run: str) -> list[str]:

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.domain.words import index_text, query_terms, turn_text
+from memory_server.domain.turn import Role
+from memory_server.domain.words import (
+    ANSWERED,
+    embedding_text,
+    index_text,
+    query_terms,
+    turn_text,
+)
 from tests.factories import a_turn
 
 
@@ -82,3 +89,25 @@ def test_a_turn_is_indexed_with_the_day_on_which_it_was_said_there() -> None:
     said = datetime.fromisoformat("2023-05-08T23:30:00-07:00")
 
     assert turn_text(a_turn("Hello", event_time=said)) == "8 May 2023 user: Hello"
+
+
+def test_a_turn_is_embedded_with_what_it_answers() -> None:
+    asked = a_turn("Do you have children?", role=Role.ASSISTANT)
+    assert embedding_text(a_turn("Yes, three"), asked) == (
+        "assistant: Do you have children?\nuser: Yes, three"
+    )
+    assert embedding_text(a_turn("Yes, three")) == "user: Yes, three"
+
+
+def test_of_a_long_turn_its_end_is_embedded_with_the_answer() -> None:
+    asked = a_turn("children and houses " * 100 + "Do you have any?", role=Role.ASSISTANT)
+    before, _, said = embedding_text(a_turn("Yes, three"), asked).partition("\n")
+    assert said == "user: Yes, three"
+    assert before.endswith("and houses Do you have any?")
+    assert before.startswith(("assistant: children", "assistant: and", "assistant: houses"))
+    assert len(before) <= len("assistant: ") + ANSWERED
+
+
+def test_the_end_of_a_long_text_without_spaces_is_cut_anywhere() -> None:
+    asked = a_turn("\u4f60" * 1000, role=Role.ASSISTANT)
+    assert embedding_text(a_turn("Yes"), asked) == f"assistant: {'\u4f60' * ANSWERED}\nuser: Yes"
