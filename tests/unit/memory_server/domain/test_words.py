@@ -110,4 +110,5 @@ def test_of_a_long_turn_its_end_is_embedded_with_the_answer() -> None:
 
 def test_the_end_of_a_long_text_without_spaces_is_cut_anywhere() -> None:
     asked = a_turn("\u4f60" * 1000, role=Role.ASSISTANT)
-    assert embedding_text(a_turn("Yes"), asked) == f"assistant: {'\u4f60' * ANSWERED}\nuser: Yes"
+    end = "\u4f60" * ANSWERED
+    assert embedding_text(a_turn("Yes"), asked) == f"assistant: {end}\nuser: Yes"
