@@ -108,15 +108,18 @@ async def _record(urls: Sequence[str], sessions: int, turns: int) -> None:
         async def session(number: int) -> None:
             for turn in range(turns):
                 url = urls[(number + turn) % len(urls)]
-                answer = await client.post(
-                    f"{url}/api/v1/memory/turns",
-                    json={
-                        "session_id": f"session {number}",
-                        "user_id": f"user {number}",
-                        "role": "user" if turn % 2 == 0 else "assistant",
-                        "content": f"I have seen place {turn} of journey {number}.",
-                    },
-                )
+                said = {
+                    "session_id": f"session {number}",
+                    "user_id": f"user {number}",
+                    "role": "user" if turn % 2 == 0 else "assistant",
+                    "content": f"I have seen place {turn} of journey {number}.",
+                    # What the store could not take now is sent again, as clients do: never twice.
+                    "idempotency_key": f"{number}/{turn}",
+                }
+                where = f"{url}/api/v1/memory/turns"
+                answer = await client.post(where, json=said)
+                while answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                    answer = await client.post(where, json=said)
                 answer.raise_for_status()
 
         await asyncio.gather(*(session(number) for number in range(sessions)))
