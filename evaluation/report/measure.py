@@ -141,8 +141,10 @@ class _Measuring:
                 for search in self._searches(system):
                     yield search.question, self._score_search(search)
             case "answer":
+                is_locomo = self.records.manifest.dataset_name == "locomo"
                 for answer in self._answers(system):
-                    yield answer.question, score_answer(answer, self.counted[answer.question])
+                    question = self.counted[answer.question]
+                    yield answer.question, score_answer(answer, question, is_locomo=is_locomo)
             case _:
                 for key, judgements in self.records.judgements[system.key].items():
                     if key in self.counted:

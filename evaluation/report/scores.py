@@ -68,8 +68,13 @@ def score_curve(search: SearchRecord, question: QuestionRecord, cutoffs: Sequenc
             yield Measure(name, TURN, k), metric(ranking, gold, k)
 
 
-def score_answer(answer: AnswerRecord, question: QuestionRecord) -> Scored:
-    """Score one answer by the words it shares with a right one, the best of several."""
+def score_answer(
+    answer: AnswerRecord, question: QuestionRecord, *, is_locomo: bool = False
+) -> Scored:
+    """Score one answer by the words it shares with a right one, the best of several.
+
+    Only LoCoMo's categories mean to its F1 what they are called: others' may have the same names.
+    """
     k = answer.k
     yield Measure("words", k=k), float(len(answer.answer.split()))
     if question.is_abstention:
@@ -78,7 +83,7 @@ def score_answer(answer: AnswerRecord, question: QuestionRecord) -> Scored:
     if question.is_abstention or not question.answers:
         return
     golds = question.answers
-    category = question.category
+    category = question.category if is_locomo else ""
     yield (
         Measure("f1_locomo", k=k),
         max(overlap.locomo_f1(answer.answer, gold, category) for gold in golds),

@@ -5,7 +5,14 @@ import pytest
 from evaluation.errors import RecordsDamaged
 from evaluation.report.measure import measure
 from evaluation.report.measured import MACRO, Measure
-from tests.evaluation.report.records import a_question, a_search, an_item, write
+from tests.evaluation.report.records import (
+    a_manifest,
+    a_question,
+    a_search,
+    an_answer,
+    an_item,
+    write,
+)
 
 RECALL = Measure("recall", "turn", 5)
 
@@ -119,3 +126,20 @@ def test_a_line_that_is_not_written_to_its_end_is_not_there_yet(tmp_path: Path) 
 
     assert figure is not None
     assert figure.n == 1
+
+
+@pytest.mark.parametrize(("data", "value"), [("own", 1.0), ("locomo", 0.0)])
+def test_only_locomos_categories_change_how_an_answer_is_counted(
+    tmp_path: Path, data: str, value: float
+) -> None:
+    records = (
+        a_question("q1", category="5"),
+        a_search("q1", [an_item("t1")]),
+        an_answer("q1", "Lisbon"),
+    )
+    directory = write(tmp_path, *records, manifest=a_manifest(dataset_name=data))
+
+    figure = measure(directory).figure(Measure("f1_locomo", k=10))
+
+    assert figure is not None
+    assert figure.value == value
