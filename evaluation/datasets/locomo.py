@@ -23,24 +23,6 @@ from evaluation.datasets.json_items import read_items
 
 ADVERSARIAL: Final = 5
 
-CATEGORY_LABELS: Final[Mapping[str, Mapping[str, str]]] = {
-    "official": {
-        "1": "multi-hop",
-        "2": "temporal",
-        "3": "open-domain",
-        "4": "single-hop",
-        "5": "adversarial",
-    },
-    "mem0": {
-        "1": "single-hop",
-        "2": "temporal",
-        "3": "multi-hop",
-        "4": "open-domain",
-        "5": "adversarial",
-    },
-}
-"""What a category's number is called, by who calls it so: the schemes contradict each other."""
-
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DATE: Final = re.compile(
     r"\s*(\d{1,2}):(\d{2})\s*([ap])m\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE

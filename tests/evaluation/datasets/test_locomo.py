@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.conversations import Conversation, Question
 from evaluation.datasets.errors import InvalidDataset, UnknownChoice
-from evaluation.datasets.locomo import CATEGORY_LABELS, open_locomo, resolve_evidence
+from evaluation.datasets.locomo import open_locomo, resolve_evidence
 from tests.evaluation.datasets.samples import a_locomo_turn, a_sample, written
 
 
@@ -250,8 +250,3 @@ def test_what_is_not_in_the_schema_is_refused_with_its_place(
 def test_a_conversation_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataset, match="conv-26 is there twice"):
         open_locomo(written(tmp_path / "data.json", a_sample(), a_sample()))
-
-
-def test_categories_have_labels_by_who_uses_them() -> None:
-    assert CATEGORY_LABELS["official"]["1"] == CATEGORY_LABELS["mem0"]["3"] == "multi-hop"
-    assert all(set(labels) == set("12345") for labels in CATEGORY_LABELS.values())
