@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from evaluation.chat import ChatModel
-from evaluation.judges.judge import LONGMEMEVAL, Judge, open_judge
+from evaluation.judges.judge import Judge, open_judge
+from evaluation.prompts import LONGMEMEVAL
 from evaluation.readers.opening import DEFAULT_PROMPT, open_extractive, open_model_reader
 from evaluation.readers.reader import Reader
 from evaluation.suite import Suite

@@ -11,6 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from memory_server.errors import InvalidRequest
 
+OF_READERS, OF_JUDGES = "evaluation.readers", "evaluation.judges"
+"""The packages that have prompts."""
+LONGMEMEVAL = "longmemeval"
+"""The family of judges of LongMemEval: which prompt marks a question depends on the question."""
+
 
 class Prompt(BaseModel):
     """What a model is told, with `$names` in place of what differs by question."""
@@ -41,6 +46,16 @@ def prompt_names(package: str) -> Sequence[str]:
     """List the prompts of a package."""
     found = files(package).joinpath("prompts").iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
+
+
+def reader_prompts() -> Sequence[str]:
+    """List the prompts that a model can answer by."""
+    return prompt_names(OF_READERS)
+
+
+def judge_names() -> Sequence[str]:
+    """List the prompts that a model can judge by, and the family that picks one by question."""
+    return [LONGMEMEVAL, *prompt_names(OF_JUDGES)]
 
 
 def load_prompt(package: str, name: str) -> Prompt:

@@ -1,22 +1,38 @@
 """What is to be measured: a suite.yaml, the options of a command, or both."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
+from evaluation.prompts import judge_names, reader_prompts
+from evaluation.report.possible import (
+    labels_of_answers,
+    labels_of_judgements,
+    labels_of_searches,
+)
 from evaluation.report.published import Published
+from memory_server.project_config.explain import did_you_mean, listed
 
 DEPTH = 50
 """How deep a search goes at the least unless a suite says otherwise."""
 MAX_DEPTH = 200
 """What a server takes of one source."""
 DEFAULT_K = (5, 10, 20)
+T = TypeVar("T")
 
 Mode = Literal["hybrid", "text", "semantic"]
 PipelineName = Literal["turns", "blocks", "extracted", "mixed"]
 DatasetName = Literal["locomo", "longmemeval", "own"]
+ReaderName = Literal["extractive", "model"]
 Provider = Literal["openai", "anthropic", "gemini", "cerebras"]
 
 
@@ -32,7 +48,25 @@ def _texts(value: Any) -> Any:
     return [str(one) if type(one) is int else one for one in listed]
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+def _once(values: tuple[T, ...]) -> tuple[T, ...]:
+    """Take what is named twice once: it would be measured twice."""
+    return tuple(dict.fromkeys(values))
+
+
+def _known(kind: str, names: Callable[[], Sequence[str]]) -> AfterValidator:
+    def check(values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if value not in names():
+                near = did_you_mean(value, names())
+                raise ValueError(f"{value!r} is no {kind}; there are {listed(names())}{near}")
+        return values
+
+    return AfterValidator(check)
+
+
+Listed = BeforeValidator(_as_list)
+Once = AfterValidator(_once)
+Names = Annotated[tuple[str, ...], BeforeValidator(_texts), Once]
 Cutoff = Annotated[int, Field(ge=1, le=MAX_DEPTH)]
 
 
@@ -69,21 +103,19 @@ class Suite(_Part):
 
     data: DataChoice
     pipeline: PipelineName = "turns"
-    modes: Annotated[tuple[Mode, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("hybrid",)
-    k: Annotated[tuple[Cutoff, ...], BeforeValidator(_as_list), Field(min_length=1)] = DEFAULT_K
+    modes: Annotated[tuple[Mode, ...], Listed, Once, Field(min_length=1)] = ("hybrid",)
+    k: Annotated[tuple[Cutoff, ...], Listed, Once, Field(min_length=1)] = DEFAULT_K
     depth: Cutoff | None = None
     """How many items a search asks for; without it 50, or the largest k."""
     rerank: bool = False
     """Have the server rerank what `mixed` finds."""
-    readers: Annotated[tuple[Literal["extractive", "model"], ...], BeforeValidator(_as_list)] = (
-        "extractive",
-    )
+    readers: Annotated[tuple[ReaderName, ...], Listed, Once] = ("extractive",)
     """Who answers; empty: nobody, and retrieval alone is measured."""
     model: ModelChoice | None = None
     """The model of the reader `model`."""
-    prompts: Names = ()
+    prompts: Annotated[Names, _known("prompt", reader_prompts)] = ()
     """Prompt variants of the reader `model`; empty: its default."""
-    judges: Names = ()
+    judges: Annotated[Names, _known("judge", judge_names)] = ()
     """Judge variants; empty: those of the data where there is a judge model."""
     judge_model: ModelChoice | None = None
     """Without it there is no J."""
@@ -93,7 +125,7 @@ class Suite(_Part):
     """Of the judge."""
     with_adversarial: bool = False
     """Count questions with a false premise in the averages."""
-    baselines: Annotated[tuple[Path, ...], BeforeValidator(_as_list)] = ()
+    baselines: Annotated[tuple[Path, ...], Listed] = ()
     """Directories of other runs to compare with."""
     published: tuple[Published, ...] = ()
     """Figures of others, to stand beside one's own."""
@@ -120,6 +152,23 @@ class Suite(_Part):
                 f"rerank: only the pipeline mixed is reranked, and this is {self.pipeline}: take "
                 "rerank out, or choose mixed"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_measured(self) -> Self:
+        """Refuse a figure that has to be reached and cannot be: hours of work may lie before it."""
+        names = list(labels_of_searches(self.k, self.deepest))
+        names += labels_of_answers(self.k) if self.readers else ()
+        names += labels_of_judgements(self.k) if self.readers and self.judge_model else ()
+        for wanted in self.fail_under:
+            name = wanted.partition("/")[0]
+            if name not in names:
+                cutoffs = ", ".join(map(str, self.k))
+                raise ValueError(
+                    f"fail_under: {name} is no figure of this suite{did_you_mean(name, names)}. "
+                    f"A figure is named as recall@{max(self.k)}, session.hit@{max(self.k)} or "
+                    f"recall@{max(self.k)}/CATEGORY, with a k of {cutoffs}"
+                )
         return self
 
     @property

@@ -3,20 +3,26 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.errors import NotThere
 from evaluation.report.measured import MICRO, Figure, Measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A figure below what was asked for."""
+    """A figure below what was asked for, or one that was not measured."""
 
-    figure: Figure
-    system: str
-    """Its system's label."""
+    name: str
     wanted: float
+    figure: Figure | None = None
+    """None: there is none, so that it cannot be said to be reached."""
+    system: str = ""
+    """Its system's label."""
+    categories: Sequence[str] = ()
+    """Those that its measure has, where there is none of the one that was asked for."""
 
     def __str__(self) -> str:
+        if self.figure is None:
+            there = f": its categories are {', '.join(self.categories)}" if self.categories else ""
+            return f"{self.name} was not measured{there}"
         of = f"category {self.figure.category}, " if self.figure.category != MICRO else ""
         return (
             f"{self.figure.measure} is {self.figure.value:.4f} (n={self.figure.n}, "
@@ -30,7 +36,6 @@ def missed(
     """Return which figures of these systems, by key, are below what was asked for.
 
     A name is that of a measure, as `recall@10` or `session.hit@5`; `recall@10/2` is of category 2.
-    Raises `NotThere` for a figure that none of them has.
     """
     return [
         below for name, value in wanted.items() for below in _below(measured, name, value, systems)
@@ -39,20 +44,16 @@ def missed(
 
 def _below(measured: Measured, name: str, value: float, systems: Sequence[str]) -> Iterator[Missed]:
     measure, _, category = name.partition("/")
-    found = [
+    of_measure = [
         figure
         for figure in measured.figures
-        if figure.measure == measure
-        and figure.category == (category or MICRO)
-        and figure.system in systems
+        if figure.measure == measure and figure.system in systems
     ]
+    found = [figure for figure in of_measure if figure.category == (category or MICRO)]
     if not found:
-        there = sorted({one.measure for one in measured.figures if one.system in systems})
-        raise NotThere(
-            f"{name} was not measured, so it cannot be said whether it is reached; there are: "
-            f"{', '.join(there) or 'none'}"
-        )
+        there = sorted({figure.category for figure in of_measure} - {MICRO})
+        yield Missed(name=name, wanted=value, categories=there)
     for figure in found:
         if figure.value < value:
             label = measured.system(figure.system).label
-            yield Missed(figure=figure, system=label, wanted=value)
+            yield Missed(name=name, wanted=value, figure=figure, system=label)

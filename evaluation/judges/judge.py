@@ -1,18 +1,15 @@
 """A judge: a marking prompt, or a family of them, and the model that reads it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 from evaluation.chat import ChatModel
 from evaluation.judges.replies import READINGS
-from evaluation.prompts import Prompt, load_prompt, prompt_names
+from evaluation.prompts import LONGMEMEVAL, OF_JUDGES, Prompt, judge_names, load_prompt
 from evaluation.records import QuestionRecord
 from memory_server.errors import InvalidRequest, Refused
 
-LONGMEMEVAL = "longmemeval"
-"""The family of LongMemEval: which prompt marks a question depends on the question."""
-_PACKAGE = "evaluation.judges"
 _LME_BY_CATEGORY = {
     "temporal-reasoning": "lme_temporal",
     "knowledge-update": "lme_update",
@@ -75,11 +72,6 @@ class Judge:
         return _LME_BY_CATEGORY.get(question.category, _LME_DEFAULT)
 
 
-def judge_names() -> Sequence[str]:
-    """List what `open_judge` knows."""
-    return [LONGMEMEVAL, *prompt_names(_PACKAGE)]
-
-
 def open_judge(name: str, model: ChatModel, *, temperature: float = 0.0) -> Judge:
     """Make the judge of a variant or family.
 
@@ -92,7 +84,7 @@ def open_judge(name: str, model: ChatModel, *, temperature: float = 0.0) -> Judg
     variants = [name]
     if name == LONGMEMEVAL:
         variants = [_LME_DEFAULT, _LME_ABSTENTION, *_LME_BY_CATEGORY.values()]
-    prompts = {variant: load_prompt(_PACKAGE, variant) for variant in variants}
+    prompts = {variant: load_prompt(OF_JUDGES, variant) for variant in variants}
     return Judge(name=name, prompts=prompts, model=model, temperature=temperature)
 
 

@@ -23,6 +23,7 @@ from evaluation.report.measured import (
     System,
     middle_of,
 )
+from evaluation.report.possible import BUDGETS, CURVE
 from evaluation.report.reading import Records, read_records
 from evaluation.report.scores import (
     Scored,
@@ -36,9 +37,6 @@ from evaluation.report.systems import systems_of
 Scores = dict[Measure, dict[str, float]]
 
 CUTOFFS = (5, 10, 20)
-BUDGETS = (500, 1000, 2000, 4000)
-"""Tokens."""
-_CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
 
 
 def measure(
@@ -153,7 +151,7 @@ class _Measuring:
     def _score_search(self, search: SearchRecord) -> Scored:
         question = self.counted[search.question]
         exchanges = self.exchanges.get(question.conversation, {})
-        yield from score_curve(search, question, [k for k in _CURVE if k <= search.depth])
+        yield from score_curve(search, question, [k for k in CURVE if k <= search.depth])
         yield from score_search(
             search, question, exchanges, cutoffs=self.cutoffs, budgets=self.budgets
         )

@@ -39,8 +39,7 @@ def report(
 
     `systems` are those of this run, by key; `main` are those that have to reach `fail_under`.
 
-    Raises `RecordsDamaged`, `Incomparable` for a baseline of other data, and `NotThere` for a
-    figure that has to be reached and was not measured.
+    Raises `RecordsDamaged`, and `Incomparable` for a baseline of other data.
     """
     measured = _measured(workspace.directory, suite, systems)
     compared = [comparisons(_measured(base, suite), measured) for base in suite.baselines]

@@ -133,3 +133,41 @@ def test_key_does_not_belong_in_a_suite_and_is_not_repeated(tmp_path: Path) -> N
     [problem] = problems(path)
     assert key not in problem
     assert ":2:" in problem
+
+
+NAMED = {"data": {"dataset": "own", "path": "talks.jsonl"}}
+MODEL = {"provider": "openai", "model": "tiny"}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"prompts": ["shrt"]}, "'shrt' is no prompt; there are chain_of_note, direct, short; did"),
+        ({"judges": ["lme"], "judge_model": MODEL}, "judges: 'lme' is no judge; there are longmem"),
+        ({"fail_under": {"recal@10": 0.5}}, "recal@10 is no figure of this suite; did you mean re"),
+        ({"fail_under": {"ndcg@9/1": 0.5}}, "ndcg@9 is no figure of this suite"),
+        ({"fail_under": {"j@10": 0.5}}, "j@10 is no figure of this suite"),
+        ({"fail_under": {"f1_squad@5": 0.5}, "readers": []}, "f1_squad@5 is no figure of this su"),
+    ],
+)
+def test_names_that_nothing_has_are_refused_with_the_nearest(
+    options: dict[str, Any], told: str
+) -> None:
+    [problem] = problems(None, **NAMED, **options)
+
+    assert told in problem
+
+
+def test_figures_of_every_kind_can_be_asked_for() -> None:
+    names = "recall@7 recall@500t mrr exchange.ndcg@5 session.hit@5/1 fresh_over_stale@5 words@5"
+    wanted = dict.fromkeys([*names.split(), "declined@5", "f1_mem0@5", "j@5"], 0.1)
+
+    suite = read_suite(None, NAMED | {"k": [5], "fail_under": wanted, "judge_model": MODEL})
+
+    assert suite.fail_under == wanted
+
+
+def test_what_is_named_twice_is_measured_once() -> None:
+    suite = read_suite(None, NAMED | {"k": [5, 5, 10], "modes": ["text", "text"]})
+
+    assert (suite.k, suite.modes) == ((5, 10), ("text",))

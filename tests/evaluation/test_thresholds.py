@@ -1,6 +1,5 @@
 import pytest
 
-from evaluation.errors import NotThere
 from evaluation.report.measure import measure
 from evaluation.report.measured import Measured
 from evaluation.thresholds import missed
@@ -46,5 +45,9 @@ def test_only_systems_of_the_run_count(measured: Measured) -> None:
 
 
 def test_figure_that_was_not_measured_is_no_pass(measured: Measured) -> None:
-    with pytest.raises(NotThere, match=r"recall@8 was not measured.*recall@10"):
-        missed(measured, {"recall@8": 0.1}, ["good"])
+    wanted = {"fresh_over_stale@10": 0.1, "recall@10/q3": 0.1}
+
+    no_figure, no_category = missed(measured, wanted, ["good"])
+
+    assert str(no_figure) == "fresh_over_stale@10 was not measured"
+    assert str(no_category) == "recall@10/q3 was not measured: its categories are macro, q1, q2"

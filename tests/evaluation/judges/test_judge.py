@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from evaluation.chat import ChatModel
-from evaluation.judges.judge import can_be_marked, judge_names, open_judge
+from evaluation.judges.judge import can_be_marked, open_judge
+from evaluation.prompts import judge_names
 from evaluation.suite import ModelChoice
 from memory_server.errors import InvalidRequest
 from tests.chat_server import DECLINES, ChatServer, running, says

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from evaluation.chat import ChatModel
-from evaluation.readers.opening import open_model_reader, reader_prompts
+from evaluation.prompts import reader_prompts
+from evaluation.readers.opening import open_model_reader
 from evaluation.readers.reader import Reader
 from evaluation.records import FoundItem
 from evaluation.suite import ModelChoice
