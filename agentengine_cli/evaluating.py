@@ -65,7 +65,7 @@ class Order:
         """
         suite = self._read()
         output = self.context.output
-        self.directory.mkdir(parents=True, exist_ok=True)
+        self._make_directory()
         lock = self.directory / LOCK
         with locked(lock, clock=self.clock, timeout_seconds=LOCK_SECONDS), _ended_in_order():
             evaluation = Evaluation(
@@ -86,6 +86,14 @@ class Order:
                     hint="Run the same command again: it goes on where it was",
                 ) from error
 
+    def _make_directory(self) -> None:
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise WrongUsage(
+                f"--out: {self.directory} is a file, or below one: name a directory"
+            ) from None
+
     def _read(self) -> Suite:
         options = self.options
         named = self.suite is not None or options["data"]["path"] is not None
@@ -100,7 +108,7 @@ class Order:
                 f"{self.suite or 'The options'}: nothing can be measured like this",
                 problems=error.details["problems"],
                 code=error.code,
-                hint="agentengine eval run --help",
+                hint=_help(self.directory, is_empty=not named and kept is None),
             ) from error
 
 
@@ -166,6 +174,14 @@ class Session:
             yield server, True, is_new
 
 
+def _help(directory: Path, *, is_empty: bool) -> str:
+    if not is_empty:
+        return "agentengine eval run --help"
+    return (
+        f"{directory} holds no evaluation to go on with: name one with --out, or data with --data"
+    )
+
+
 def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> Mapping[str, Any]:
     given = {name: value for name, value in over.items() if value is not None}
     data = {name: value for name, value in given.pop("data", {}).items() if value is not None}
@@ -175,6 +191,9 @@ def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> Mapping[str
 def write_generated(path: Path, *, variant: str, questions: int, seed: int) -> int:
     """Write synthetic data, all or nothing, and return its size; raises `UnknownChoice`."""
     items = generate(variant, questions, seed)
+    if path.is_dir():
+        raise WrongUsage(f"--out: {path} is a directory: name a file")
+    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + NEW_SUFFIX)
     try:
         with new.open("w", encoding="utf-8") as file:

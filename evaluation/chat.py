@@ -66,6 +66,10 @@ class ChatModel:
             # Not chained: a gateway's message may repeat the request's headers.
             raise self._translated(error) from None
 
+    def check_key(self) -> None:
+        """Raise `KeyRejected` where there is no key to ask it with."""
+        self._key()
+
     async def close(self) -> None:
         """Let connections go."""
         if self._model is not None:

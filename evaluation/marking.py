@@ -27,6 +27,19 @@ def readers_of(suite: Suite, environment: Mapping[str, str]) -> Sequence[Reader]
     return readers
 
 
+def check_keys(
+    suite: Suite, environment: Mapping[str, str], *, answers: bool, judges: bool
+) -> None:
+    """Raise `KeyRejected` where the model that answers, or judges, has no key."""
+    asked = [
+        suite.model if answers and "model" in suite.readers else None,
+        suite.judge_model if judges else None,
+    ]
+    for choice in asked:
+        if choice is not None:
+            ChatModel(choice, environment).check_key()
+
+
 def judges_of(suite: Suite, environment: Mapping[str, str]) -> Sequence[Judge]:
     """Return who marks, all by one model; nobody without one."""
     if suite.judge_model is None:

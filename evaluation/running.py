@@ -1,6 +1,6 @@
 """One evaluation: its data, its directory, and its stages, each doing what is not done yet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -11,10 +11,11 @@ from evaluation.configurations import Configurations
 from evaluation.conversations import Dataset
 from evaluation.datasets.opening import open_dataset
 from evaluation.errors import NotThere
-from evaluation.marking import judges_of, readers_of
+from evaluation.marking import check_keys, judges_of, readers_of
 from evaluation.pipelines import Pipeline, pipeline_of
 from evaluation.progress import Watcher
 from evaluation.records import Manifest, QuestionRecord
+from evaluation.report.comparison import Incomparable
 from evaluation.server import ServerFacts
 from evaluation.stages.answer import Answering, answer_configuration
 from evaluation.stages.ingest import Ingestion
@@ -23,7 +24,7 @@ from evaluation.stages.report import Reported, report
 from evaluation.stages.search import Searching
 from evaluation.stages.survey import Survey, survey
 from evaluation.suite import Suite
-from evaluation.workspace import Workspace
+from evaluation.workspace import Workspace, kept_manifest
 from memory_server.client import MemoryServerClient
 
 Told = Mapping[str, int]
@@ -91,6 +92,26 @@ class Evaluation:
         """How conversations are remembered."""
         return pipeline_of(self.suite.pipeline, rerank=self.suite.rerank)
 
+    def check(self, stages: Collection[str]) -> None:
+        """Refuse now what one of these stages would refuse when the others have taken hours.
+
+        Raises `KeyRejected`, `NotThere` for a baseline that is no evaluation, and `Incomparable`
+        for one of other data.
+        """
+        check_keys(
+            self.suite, self._environment, answers="answer" in stages, judges="judge" in stages
+        )
+        for baseline in self.suite.baselines if "report" in stages else ():
+            kept = kept_manifest(baseline)
+            if kept is None:
+                raise NotThere(f"the baseline {baseline} holds no evaluation: mend its path")
+            if "ingest" in stages and kept.dataset != self.dataset.digest:
+                raise Incomparable(
+                    f"the baseline {baseline} is of other data: {kept.dataset_name} "
+                    f"{kept.dataset[:12]}, and this is {self.dataset.name} "
+                    f"{self.dataset.digest[:12]}; measure both on the same data, and the same of it"
+                )
+
     async def ingest(self, reached: Reached) -> Told:
         """Store every conversation that is not stored yet."""
         configurations = await self._begun(reached)
@@ -157,6 +178,7 @@ class Evaluation:
         """
         judges = judges_of(self.suite, self._environment)
         if not judges:
+            self._watcher.note("No judge model, no J: name one with --judge-model PROVIDER/MODEL")
             return {"judged": 0}
         answers = self._answers(self.suite.modes)
         there = {one.configuration for one in self.workspace.answers}

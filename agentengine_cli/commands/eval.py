@@ -104,6 +104,7 @@ def _command(stages: Sequence[str], name: str, help: str) -> None:
             redo=redo,
         )
         with order.opened() as session:
+            session.evaluation.check(stages)
             told = session.carry_out([stage for stage in stages if stage != REPORT])
             if REPORT in stages:
                 show(current(ctx).output, session.evaluation.report(), told)

@@ -178,26 +178,26 @@ NOBODY = "none"
 
 def document_of(**given: Any) -> dict[str, Any]:
     """Return the part of a suite that options say; what was not given is None."""
-    readers = _names(given["reader"])
+    readers = _names(given["reader"], "--reader")
     fail_under = [_threshold(text) for text in given["fail_under"] or ()]
     return {
         "data": {
             "dataset": given["dataset"],
             "path": _path(given["data"]),
-            "only": _names(given["only"]),
+            "only": _names(given["only"], "--only"),
             "limit": given["limit"],
             "audit": _path(given["audit"]),
             "without_known_errors": given["without_known_errors"],
         },
         "pipeline": given["pipeline"],
-        "modes": _names(given["mode"]),
+        "modes": _names(given["mode"], "--mode"),
         "k": _numbers(given["k"]),
         "depth": given["depth"],
         "rerank": given["rerank"],
         "readers": [] if readers == [NOBODY] else readers,
         "model": _model(given["model"], "--model"),
-        "prompts": _names(given["prompt"]),
-        "judges": _names(given["judge"]),
+        "prompts": _names(given["prompt"], "--prompt"),
+        "judges": _names(given["judge"], "--judge"),
         "judge_model": _model(given["judge_model"], "--judge-model"),
         "runs": given["runs"],
         "with_adversarial": given["with_adversarial"],
@@ -210,10 +210,16 @@ def _path(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 
-def _names(text: str | None) -> list[str] | None:
+def _names(text: str | None, option: str) -> list[str] | None:
+    """Return what is named; an empty name, as of a variable that is not set, is no "all"."""
     if text is None:
         return None
-    return [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise WrongUsage(
+            f"{option}: {text!r} names nothing; leave it out, or write as {option} a,b"
+        )
+    return names
 
 
 def _numbers(text: str | None) -> list[int] | None:

@@ -206,6 +206,11 @@ def test_server_that_is_named_is_used_and_nothing_is_started(running: Shell) -> 
         (["--redo", "everything"], 2, "is none of ingest, search, answer, judge"),
         (["--data", "missing.json"], 1, "missing.json does not exist"),
         (["--config", "missing.yaml"], 1, "missing.yaml"),
+        (["--fail-under", "recal@10=0.5"], 2, "did you mean recall@10?"),
+        (["--reader", "model", "--model", "openai/tiny"], 1, "set OPENAI_API_KEY"),
+        (["--judge-model", "gemini/tiny"], 1, "set GEMINI_API_KEY"),
+        (["--baseline", "missing"], 1, "missing holds no evaluation"),
+        (["--out", f"{DATA}/out"], 2, "is a file, or below one: name a directory"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_a_server_is_started(
@@ -217,6 +222,26 @@ def test_what_cannot_be_measured_is_refused_before_a_server_is_started(
     assert answer.code == code, answer.err
     assert told in " ".join([error["message"], *error.get("problems", ())])
     assert not (shell.directory / "evaluation" / "server").exists()
+
+
+def test_baseline_of_other_data_is_refused_before_a_server_is_started(shell: Shell) -> None:
+    shell.ok("eval", "ingest", *data(), "--limit", "1", "--out", "before")
+
+    refused = shell.run("eval", "run", *data(), "--baseline", "before", "--json")
+
+    assert refused.code == 1
+    assert "before is of other data" in refused.err
+    assert not (shell.directory / "evaluation" / "server").exists()
+
+
+def test_directory_without_an_evaluation_is_named_where_one_is_to_be_gone_on_with(
+    shell: Shell,
+) -> None:
+    refused = shell.run("eval", "search", "--out", "typo", "--json")
+
+    assert refused.code == 2
+    assert "typo holds no evaluation to go on with" in json.loads(refused.err)["error"]["hint"]
+    assert not (shell.directory / "typo").exists()
 
 
 def test_stage_without_the_one_before_it_says_which_is_missing(shell: Shell) -> None:

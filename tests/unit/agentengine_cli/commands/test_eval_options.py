@@ -74,3 +74,10 @@ def test_what_cannot_be_meant_is_wrong_usage_with_an_example(option: str, value:
     with pytest.raises(WrongUsage, match="such as") as refused:
         document(**{option: value})
     assert str(refused.value).startswith(f"--{option.replace('_', '-')}")
+
+
+@pytest.mark.parametrize("option", ["only", "mode", "reader", "prompt", "judge"])
+@pytest.mark.parametrize("text", ["", ", "])
+def test_no_name_at_all_is_not_every_name(option: str, text: str) -> None:
+    with pytest.raises(WrongUsage, match=f"^--{option}: .* names nothing"):
+        document(**{option: text})
