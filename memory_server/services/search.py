@@ -39,8 +39,9 @@ DEPTH = 500
 nothing in it; a leg cut at 60 of 600 turns made the two legs find less than words alone."""
 
 
-SAID = frozenset({Source.STM, Source.BLOCK})
-"""Sources that hold what was said, word for word: their finds are weighed as utterances."""
+SAID = {Source.STM: 1, Source.BLOCK: len(BOTH)}
+"""Sources that hold what was said, word for word: their finds are weighed as utterances. How many
+finds may be the same words, of which one is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +213,7 @@ class Retrieval:
         """Read the best finds from the store, and return those that are wanted, the best first."""
         ranked = fuse(legs)
         if request.source in SAID and legs.are_both:
-            reach = max(request.top_k, CANDIDATES)
+            reach = max(request.top_k * SAID[request.source], CANDIDATES)
             stored = await self._stored(request, [find.id for find in ranked[:reach]])
             ranked = by_evidence(
                 request.query, [utterance_of(one, legs) for one in stored.values()]

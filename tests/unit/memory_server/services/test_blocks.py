@@ -217,3 +217,16 @@ async def test_a_search_counts_exchanges_not_viewpoints(
     found = await Retrieval(store=store, embedder=embedder).search(request)
 
     assert len({chunk.metadata["exchange_id"] for chunk in found.chunks}) == 4
+
+
+async def test_a_search_finds_as_many_exchanges_as_are_asked_for(
+    keeping: BlockKeeping, store: Store, embedder: HashingEmbedder
+) -> None:
+    texts = [text for n in range(50) for text in (f"greyhound number{n}", "FAST DOG")]
+    for number in range(3):
+        await keeping.record(ANA, a_conversation(*texts, conversation_id=f"c{number}"))
+    request = SearchRequest(scope=ANA, source=Source.BLOCK, query="greyhound", top_k=140)
+
+    found = await Retrieval(store=store, embedder=embedder).search(request)
+
+    assert len({chunk.metadata["exchange_id"] for chunk in found.chunks}) == 140
