@@ -27,6 +27,11 @@ class Conversation:
     key: str
     turns: Sequence[Turn]
 
+    @property
+    def recorded(self) -> Sequence[Turn]:
+        """Return the turns that say something: a server takes no others."""
+        return [turn for turn in self.turns if turn.text.strip()]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

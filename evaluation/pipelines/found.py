@@ -28,7 +28,7 @@ def item(
         turns=turns,
         sessions=place.sessions_of(turns),
         tokens=count_tokens(content),
-        at=datetime.fromisoformat(at) if at else None,
+        at=datetime.fromisoformat(at) if at and place.is_dated(turns) else None,
     )
 
 

@@ -36,10 +36,10 @@ class Place:
         user_id = _opaque(ingestion, conversation.key, said)
         sessions: dict[str, list[Turn]] = {}
         names: dict[str, str] = {}
-        for session, turns in groupby(conversation.turns, key=lambda turn: turn.session):
+        for session, turns in groupby(conversation.recorded, key=lambda turn: turn.session):
             name = _opaque(user_id, session)
             names[name] = session
-            sessions.setdefault(name, []).extend(turn for turn in turns if turn.text.strip())
+            sessions.setdefault(name, []).extend(turns)
         return cls(user_id=user_id, sessions=sessions, _sessions=names)
 
     def turn(self, session_id: str, turn_seq: int) -> str | None:
@@ -56,6 +56,14 @@ class Place:
         wanted = set(keys)
         found = (turn.session for turn in self.turns() if turn.key in wanted)
         return list(dict.fromkeys(found))
+
+    def is_dated(self, keys: Sequence[str]) -> bool:
+        """Whether the data says when any of these turns, or of all if none is named, was said.
+
+        A server dates the others by its own clock, by which an answer would be another every day.
+        """
+        dated = [turn.key for turn in self.turns() if turn.said_at is not None]
+        return not set(keys).isdisjoint(dated) if keys else bool(dated)
 
     def turns(self) -> Iterator[Turn]:
         """Yield every recorded turn, in order."""

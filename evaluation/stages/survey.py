@@ -29,7 +29,7 @@ def survey(dataset: Dataset, workspace: Workspace) -> Survey:
         if not asked:
             continue
         questions[conversation.key] = [_record(dataset.digest, one) for one in asked]
-        turns[conversation.key] = len(conversation.turns)
+        turns[conversation.key] = len(conversation.recorded)
     found: dict[Hashable, QuestionRecord] = {
         (one.dataset, one.question): one for listed in questions.values() for one in listed
     }

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from evaluation.pipelines.place import Place
-from tests.evaluation.talk import SAID, a_conversation
+from tests.evaluation.talk import MAY, SAID, a_conversation
 
 TALK = a_conversation()
 
@@ -39,3 +39,13 @@ def test_sessions_of_turns_come_once_and_in_order() -> None:
     place = Place.of(TALK, ingestion="i")
 
     assert place.sessions_of(["second:4", "first:0", "second:5"]) == ["first", "second"]
+
+
+def test_dates_are_those_of_the_data_alone() -> None:
+    said = [("first", "user", "I moved.", None), ("second", "user", "I came back.", MAY)]
+    place = Place.of(a_conversation(said=said), ingestion="i")
+    undated = Place.of(a_conversation(said=said[:1]), ingestion="i")
+
+    assert [place.is_dated([key]) for key in ("first:0", "second:1")] == [False, True]
+    assert place.is_dated(["first:0", "second:1"])
+    assert (place.is_dated([]), undated.is_dated([])) == (True, False)

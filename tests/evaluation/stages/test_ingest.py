@@ -13,7 +13,7 @@ from evaluation.stages.ingest import Ingestion
 from evaluation.stages.survey import survey
 from evaluation.workspace import Workspace
 from memory_server.client import MemoryServerClient
-from tests.evaluation.talk import a_conversation, a_dataset, a_question
+from tests.evaluation.talk import MAY, a_conversation, a_dataset, a_question
 from tests.evaluation.watching import Remembering
 
 TWO = a_dataset(
@@ -88,6 +88,27 @@ async def test_conversation_that_is_stored_is_not_stored_again(
     assert (watcher.stages["ingest"].total, watcher.stages["ingest"].done) == (28, 28)
     lines = (workspace.directory / "ingest.jsonl").read_text().splitlines()
     assert {json.loads(line)["conversation"] for line in lines} == {"one", "two"}
+
+
+async def test_turns_that_say_nothing_are_no_work_and_no_part_of_an_exchange(
+    workspace: Workspace, watcher: Remembering
+) -> None:
+    said = [
+        ("first", "user", "I moved to Lisbon.", MAY),
+        ("first", "assistant", " ", MAY),
+        ("first", "user", "By the river.", MAY),
+    ]
+    silent = a_dataset(
+        a_conversation("one", said=said), asked=[a_question("q", "?", conversation="one")]
+    )
+    more = {"dataset": silent, "survey": survey(silent, workspace)}
+
+    await an_ingestion(Storing(), workspace, watcher, **more).run()
+
+    assert (watcher.stages["ingest"].total, watcher.stages["ingest"].done) == (4, 4)
+    [ingested] = workspace.ingests
+    assert ingested.turns == 2
+    assert ingested.exchanges == {"first:0": "first:0", "first:2": "first:0"}
 
 
 async def test_only_what_is_missing_is_stored_after_a_failure(
