@@ -142,9 +142,11 @@ class Server:
         process = record.process
         if not process.is_running:
             return False
-        # First written down, so that an interrupted stop does not look like a crash.
-        self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
-        self._end(process)
+        try:
+            # First written down, so that an interrupted stop does not look like a crash.
+            self.state.record_server(replace(record, stopped_at=self.clock.now().isoformat()))
+        finally:
+            self._end(process)  # on a full disk too
         return True
 
     def end_strays(self) -> bool:

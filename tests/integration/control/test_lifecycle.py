@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -20,7 +21,7 @@ from agentengine_cli.control.plane import ControlPlane, NothingDelivered
 from agentengine_cli.control.process import find_launched
 from agentengine_cli.control.rollout import StartFailed
 from agentengine_cli.control.secrets import SecretScope
-from agentengine_cli.control.state import Delivery
+from agentengine_cli.control.state import Delivery, StateDirectory
 from agentengine_cli.control.status import State
 from agentengine_cli.errors import ServerNotRunning
 from memory_server import project_config
@@ -64,6 +65,24 @@ def test_stopped_server_is_stopped_and_not_crashed(bench: Bench) -> None:
 
     status = bench.plane().status()
     assert (status.state, status.pid, status.url) == (State.STOPPED, None, None)
+
+
+def test_server_is_stopped_where_that_cannot_be_written_down(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane = started(bench)
+    record = plane.status().record
+    assert record is not None
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(StateDirectory, "record_server", full)
+        with pytest.raises(OSError, match="No space left"):
+            plane.stop()
+
+    assert not record.process.is_running
 
 
 def test_killed_server_is_a_crash_and_an_apply_starts_it_again(bench: Bench) -> None:
