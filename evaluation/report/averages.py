@@ -30,11 +30,14 @@ def average(
         yield _figure(system, measure, category, by_category[category])
 
 
-def interval_of(values: Sequence[float]) -> Interval:
-    """Interval of a mean: Wilson's where each value is 0 or 1, else by drawing."""
+def interval_of(values: Sequence[float]) -> Interval | None:
+    """Interval of a mean: Wilson's where each value is 0 or 1, else by drawing.
+
+    One value can be drawn in one way only, which tells nothing of how far it may be off: None.
+    """
     if all(value in {0.0, 1.0} for value in values):
         return wilson(sum(values), len(values))
-    return bootstrap(values)
+    return bootstrap(values) if len(values) > 1 else None
 
 
 def _figure(
@@ -47,8 +50,8 @@ def _figure(
     interval = interval_of(values)
     return _bare(system, measure, category, fmean(values), len(values)).model_copy(
         update={
-            "low": interval.low,
-            "high": interval.high,
+            "low": interval and interval.low,
+            "high": interval and interval.high,
             "cluster_low": clusters and clusters.low,
             "cluster_high": clusters and clusters.high,
         }

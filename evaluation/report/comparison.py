@@ -7,6 +7,9 @@ from evaluation.metrics.intervals import bootstrap, cluster_bootstrap
 from evaluation.report.measured import MICRO, Measure, Measured, Part, System
 from memory_server.errors import InvalidRequest
 
+FEWEST = 6
+"""Questions that have to differ: as many, all in one direction, happen by chance in 1 of 32."""
+
 
 class Incomparable(InvalidRequest):
     """Rows of different data, prompts, judges or k would be set side by side."""
@@ -35,7 +38,12 @@ class Difference(Part):
 
     @property
     def is_sure(self) -> bool:
-        """Whether every interval there is leaves out 0."""
+        """Whether every interval there is leaves out 0, and enough questions differ to tell.
+
+        Few that all differ in one direction draw an interval without 0 however they are drawn.
+        """
+        if self.better + self.worse < FEWEST:
+            return False
         lows = [self.low] if self.cluster_low is None else [self.low, self.cluster_low]
         highs = [self.high] if self.cluster_high is None else [self.high, self.cluster_high]
         return min(lows) > 0 or max(highs) < 0

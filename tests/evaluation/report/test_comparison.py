@@ -54,6 +54,20 @@ def test_the_same_questions_are_paired(tmp_path: Path) -> None:
     assert recall.cluster_low is not None
 
 
+@pytest.mark.parametrize(("hits", "sure"), [(1, False), (5, False), (6, True)])
+def test_few_questions_that_differ_are_never_sure(tmp_path: Path, hits: int, sure: bool) -> None:
+    """Each in a conversation of its own, so that both intervals leave out 0."""
+
+    def run(name: str, found: Sequence[FoundItem]) -> Measured:
+        asked = [a_question(f"q{n}", conversation=f"c{n}") for n in range(hits)]
+        searches = [a_search(f"q{n}", found) for n in range(hits)]
+        return measure(write(tmp_path / name, *asked, *searches))
+
+    [compared], _ = comparisons(run("base", []), run("other", HIT))
+
+    assert {each.is_sure for each in compared.differences if each.measure == "hit@10"} == {sure}
+
+
 def test_a_difference_is_sure_where_no_interval_holds_0(tmp_path: Path) -> None:
     base = run_of(tmp_path / "base", 0)
 

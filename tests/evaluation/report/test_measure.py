@@ -143,3 +143,12 @@ def test_only_locomos_categories_change_how_an_answer_is_counted(
 
     assert figure is not None
     assert figure.value == value
+
+
+def test_one_value_that_is_a_share_itself_has_no_interval(tmp_path: Path) -> None:
+    records = (a_question("q1", evidence=("t1", "t2")), a_search("q1", [an_item("t1")]))
+
+    figure = measure(write(tmp_path, *records)).figure(RECALL)
+
+    assert figure is not None
+    assert (figure.value, figure.low, figure.high) == (0.5, None, None)
