@@ -123,7 +123,7 @@ def spans(given: Sequence[Span], *, about: str) -> str:
 
 
 def differences(given: Sequence[Delta], *, about: str) -> str:
-    """Draw differences around 0; what does not touch the line is sure."""
+    """Draw differences around 0 with their intervals."""
     row, label = 24, 242
     height = _TOP + row * len(given) + 30
     reach = max(0.05, *(abs(end) for each in given for end in (each.low, each.high))) * 1.05
