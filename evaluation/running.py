@@ -262,8 +262,13 @@ class Evaluation:
 
     @cached_property
     def _questions(self) -> Sequence[QuestionRecord]:
-        dataset = self._manifest.dataset
-        return [one for one in self.workspace.questions if one.dataset == dataset]
+        """Those that count: nobody is paid to answer or to mark what no average has."""
+        dataset, all_count = self._manifest.dataset, self.suite.with_adversarial
+        return [
+            one
+            for one in self.workspace.questions
+            if one.dataset == dataset and (all_count or not one.is_adversarial)
+        ]
 
     def _systems(self, modes: Sequence[str]) -> Sequence[str]:
         """Return the configurations of everything that is done in these modes."""
