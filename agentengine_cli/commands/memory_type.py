@@ -7,7 +7,7 @@ from agentengine_cli.errors import CliError
 from agentengine_cli.memory_text import HEADINGS
 from memory_server.errors import InvalidRequest, UnknownCustomType
 
-HELP = "semantic, episodic, taxonomic, procedural, or one of your own."
+HELP = "semantic, episodic, taxonomic, procedural, block, or one of your own."
 _REFUSED = "type:"
 """How a server begins what it says of a type's name."""
 NOT_ENABLED = "custom_memory_types is not enabled"

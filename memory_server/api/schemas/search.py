@@ -22,7 +22,7 @@ from memory_server.domain.limits import MAX_TOP_K
 from memory_server.domain.scope import Visibility
 from memory_server.ports.search import Selection
 
-SearchType = Literal["semantic", "episodic", "taxonomic", "procedural"]
+SearchType = Literal["semantic", "episodic", "taxonomic", "procedural", "block"]
 
 
 class TurnSearchBody(Body):
