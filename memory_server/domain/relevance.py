@@ -7,9 +7,7 @@ from the utterances themselves:
 - the best find of the same session: what was said around the point is nearer to it;
 - who spoke: a question about Ana ("What does Ana play?", "What do I play?") is answered by Ana;
 - how much is told rather than asked: a short reply and a question tell little;
-- a time that is told, where the question asks for one;
-- what was told last, where the question asks how things are with the asker: of two turns that both
-  speak of it, the later one holds.
+- a time that is told, where the question asks for one.
 
 The weights were fitted to evidence recall on conversations with known evidence, by session and
 question, each conversation judged by the others; what each part is worth is measured in
@@ -21,7 +19,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from memory_server.domain.ranking import Ranked
 
@@ -86,31 +83,7 @@ _TIMES = frozenset(
     """.split()
 )
 _YEAR = re.compile(r"\b\d{4}\b")
-LATEST_OF = 10
-"""Among how many of the best finds the later go first, where a question asks how things are."""
-AS_NEAR = 0.45
-"""Which share of an earlier find's score a later one must have to go before it."""
-_ASKS_STATE = re.compile(
-    r"^\W*(?:(?:and|so|but|hey|hi|please|tell me|remind me|do you (?:know|remember))\W+)*(?:"
-    r"(?:what|which|where|who|whom|whose|how)\b[^?]*?\b(?:is|are|am|do|does|have|has|can)\b"
-    r"|(?:what|where|who|how)['\u2019](?:s|re)\b|(?:is|are|am|do|does)\b"
-    r"|(?:qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n(?:es)?|c[oó]mo|cu[aá]nt[oa]s?|en qu[eé]|de qu[eé]"
-    r"|con qu[eé]|a qu[eé])\b)",
-    re.IGNORECASE,
-)
-_ASKS_PAST = re.compile(
-    r"\b(?:did|was|were|had|used to|been|first|originally|initially|before|ago|yesterday|last"
-    r"|previous(?:ly)?|former(?:ly)?|once|ever|when|since|happened|in (?:19|20)\d\d"
-    r"|ha(?:ve|s) (?:i|we|my|our|you|he|she|they)"
-    r"|fu[ei]\w*|era\w*|estaba\w*|estuv\w*|ten[ií]a\w*|tuv\w*|hice|hizo|hac[ií]a|he|ha|hemos|han"
-    r"|antes|hace|ayer|anterior\w*|primer\w*|cu[aá]ndo|desde|alguna vez"
-    r"|\w+(?:ó|aste|iste|ábamos))\b",
-    re.IGNORECASE,
-)
-_OF_THE_USER = re.compile(
-    r"\b(?:i|my|me|mine|myself|yo|mi|mis|m[ií][oa]s?|tengo|soy|estoy|vivo|uso|llevo)\b",
-    re.IGNORECASE,
-)
+_OF_THE_USER = re.compile(r"\b(?:i|my|me|mine|myself|yo|mi|mis|m[ií]o|m[ií]a)\b", re.IGNORECASE)
 _SAYING = r"(?:told?|tell|said|say|gave|give|recommend|suggest|mention|list|propose|advis)"
 _OF_THE_ASSISTANT = re.compile(
     rf"\b(?:you (?:\w+ )?{_SAYING}\w*|(?:did|had) you {_SAYING}\w*"
@@ -139,7 +112,6 @@ class Utterance:
     """0 to 1; 0 where the leg did not find it."""
     meaning: float
     """0 to 1; 0 where the leg did not find it."""
-    said_at: datetime
 
 
 def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS) -> list[Ranked]:
@@ -162,41 +134,7 @@ def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS)
         )
         for one in found
     ]
-    ranked.sort(key=lambda one: (-one.score, one.id))
-    if not asks_how_things_are(query):
-        return ranked
-    by_id = {one.id: one for one in found}
-    return [*later_first(ranked[:LATEST_OF], by_id), *ranked[LATEST_OF:]]
-
-
-def later_first(ranked: Sequence[Ranked], said: Mapping[str, Utterance]) -> list[Ranked]:
-    """Return finds in a new order: before each go those that say the same matter's later state.
-
-    A later find is taken to do so if the same speaker said it in another session, and its score is
-    at least `AS_NEAR` of the earlier one's. It takes over the score of the one it goes before.
-    """
-    order: list[Ranked] = []
-    for one in ranked:
-        place = next(
-            (
-                number
-                for number, before in enumerate(order)
-                if _replaces(said[one.id], said[before.id]) and one.score >= AS_NEAR * before.score
-            ),
-            len(order),
-        )
-        score = order[place].score if place < len(order) else one.score
-        order.insert(place, Ranked(one.id, score))
-    return order
-
-
-def asks_how_things_are(query: str) -> bool:
-    """Return whether a question is about a state of the asker's that holds now."""
-    return (
-        _OF_THE_USER.search(query) is not None
-        and _ASKS_STATE.search(query) is not None
-        and _ASKS_PAST.search(query) is None
-    )
+    return sorted(ranked, key=lambda one: (-one.score, one.id))
 
 
 def asked_about(query: str, speakers: Mapping[str, str]) -> frozenset[str]:
@@ -240,14 +178,6 @@ def _words(said: str) -> int:
 
 def _tells_when(text: str) -> bool:
     return not _TIMES.isdisjoint(_WORD.findall(text.lower())) or _YEAR.search(text) is not None
-
-
-def _replaces(one: Utterance, other: Utterance) -> bool:
-    return (
-        one.said_at > other.said_at
-        and one.session != other.session
-        and one.speaker == other.speaker
-    )
 
 
 def _score(

@@ -278,7 +278,6 @@ def utterance_of(stored: _Stored, legs: Legs) -> Utterance:
             text=stored.content,
             words=words,
             meaning=meaning,
-            said_at=stored.event_time or stored.created_at,
         )
     assert isinstance(stored.body, Block)
     block = stored.body
@@ -290,5 +289,4 @@ def utterance_of(stored: _Stored, legs: Legs) -> Utterance:
         text="\n".join(said.content for said in block.messages if block.viewpoint.is_of(said.role)),
         words=words,
         meaning=meaning,
-        said_at=stored.event_time.start if stored.event_time else stored.valid_from,
     )

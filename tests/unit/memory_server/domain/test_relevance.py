@@ -1,20 +1,12 @@
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.domain.relevance import (
-    Utterance,
-    asked_about,
-    asks_how_things_are,
-    by_evidence,
-    told_words,
-)
+from memory_server.domain.relevance import Utterance, asked_about, by_evidence, told_words
 
 ANA_AND_BEN = {"Ana Pérez": "user", "Ben": "assistant"}
-SPRING = datetime(2026, 4, 1, tzinfo=UTC)
 ROLES = {"user": "user", "assistant": "assistant"}
 
 
@@ -27,7 +19,6 @@ def an_utterance(id_: str = "a", **more: object) -> Utterance:
         text="I play the violin.",
         words=0.5,
         meaning=0.5,
-        said_at=SPRING,
     )
     return replace(plain, **more)  # type: ignore[arg-type]  # the fields are the caller's
 
@@ -150,71 +141,3 @@ def test_telling_is_counted_in_words_and_asking_in_characters(
 ) -> None:
     assert told_words(text)[0] == told
     assert told_words(text)[1] == pytest.approx(asking)
-
-
-def told_in(session: str, days: int, **more: object) -> Utterance:
-    told = {"session": session, "said_at": SPRING + timedelta(days=days), **more}
-    return an_utterance(session, **told)
-
-
-def test_of_two_that_tell_of_a_state_the_later_one_goes_first() -> None:
-    found = told_in("march", 0, words=0.9), told_in("june", 90, words=0.4)
-    assert order("What does my violin weigh?", *found) == ["june", "march"]
-    assert order("¿Cuánto pesa mi violín?", *found) == ["june", "march"]
-
-
-@pytest.mark.parametrize(
-    "query", ["What did my violin weigh at first?", "What does Ana's violin weigh?", "violin"]
-)
-def test_a_question_of_the_past_or_of_somebody_else_is_answered_by_the_nearest(query: str) -> None:
-    found = told_in("march", 0, words=0.9), told_in("june", 90, words=0.4)
-    assert order(query, *found) == ["march", "june"]
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ({"words": 0.9, "meaning": 0.9}, {"words": 0.1, "meaning": 0.1, "text": "Yes"}),
-        ({"words": 0.9}, {"words": 0.4, "speaker": "Ben", "role": "assistant"}),
-        ({"words": 0.9}, {"words": 0.4, "said_at": SPRING}),
-    ],
-    ids=["far less near", "another speaker", "not later"],
-)
-def test_what_is_later_goes_before_what_it_may_replace_alone(
-    earlier: dict[str, object], later: dict[str, object]
-) -> None:
-    found = told_in("march", 0, **earlier), told_in("june", 90, **later)
-    assert order("What does my violin weigh?", *found) == ["march", "june"]
-
-
-@given(st.permutations(range(12)))
-def test_scores_never_rise_down_the_order_and_nothing_is_lost(days: list[int]) -> None:
-    found = [told_in(f"s{day}", day, words=place / 12) for place, day in enumerate(days)]
-    ranked = by_evidence("What does my violin weigh?", found)
-    assert {one.id for one in ranked} == {one.id for one in found}
-    scores = [one.score for one in ranked]
-    assert scores == sorted(scores, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("query", "asks"),
-    [
-        ("What is my cat's weight?", True),
-        ("Where do I buy my tea?", True),
-        ("How many hens do I have?", True),
-        ("Am I a member of the gym?", True),
-        ("Do you remember which bus I am on?", True),
-        ("¿Dónde trabajo yo?", True),
-        ("¿Cómo se llama mi perro?", True),
-        ("What was my first car?", False),
-        ("How many books have I read?", False),
-        ("When do I fly?", False),
-        ("Where did I put it?", False),
-        ("What is the capital of France?", False),
-        ("¿Dónde vivía yo antes?", False),
-        ("¿Qué compré ayer para mi perro?", False),
-        ("my violin", False),
-    ],
-)
-def test_a_state_of_the_askers_own_is_told_from_other_questions(query: str, asks: bool) -> None:
-    assert asks_how_things_are(query) is asks
