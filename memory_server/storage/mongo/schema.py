@@ -18,7 +18,6 @@ from memory_server.storage.mongo.indexes import INDEXES
 Step = Callable[[MongoDatabase], Awaitable[None]]
 
 
-
 async def _nothing(database: MongoDatabase) -> None:
     """Only the version grows: programs from before must not open what may hold more now."""
 
