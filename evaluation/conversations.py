@@ -1,5 +1,6 @@
 """What a memory is measured on: conversations, and questions about them with what is right."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,7 +64,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
+class Dataset(ABC):
     """Questions, and a way to read the conversations one at a time.
 
     `conversations` reads from the start at each call and holds one conversation in memory, since
@@ -79,6 +80,7 @@ class Dataset:
     notes: Sequence[str] = field(default_factory=tuple)
     """What a reader of the figures must know: licence, what is left out and why."""
 
+    @abstractmethod
     def conversations(self) -> Iterator[tuple[Conversation, Sequence[Question]]]:
         """Read each conversation with its questions."""
-        raise NotImplementedError
+        ...
