@@ -4,9 +4,10 @@ Each word of the question is compared with every word of a text, where a search 
 vector with one vector; a text counts as well as the question's words find their like in it.
 Words that questions are made of are left out.
 
-What it is worth is measured by `benchmarks/reranking.py` and `benchmarks/ablation`: where an inference
-leads to the answer it helps; turns that a hybrid search has weighed already it leaves about as they
-are. Alone, without the scores of the search, it loses points of recall: hence its weight.
+What it is worth is measured by `benchmarks/reranking.py` and `benchmarks/ablation`: where an
+inference leads to the answer it helps; turns that a hybrid search has weighed already it leaves
+about as they are. Alone, without the scores of the search, it loses points of recall: hence its
+weight.
 """
 
 import asyncio
