@@ -50,6 +50,10 @@ class Weights:
 HYBRID = Weights()
 
 
+_UNFOUND = float("-inf")
+"""The raw score in a leg of what it did not find."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """One find with its score, 0 to 1."""
@@ -116,17 +120,16 @@ def fuse(legs: Legs, *, weights: Weights = HYBRID) -> list[Ranked]:
     Where one leg was asked, it counts alone. A find missing from a leg has 0 there. Equal scores
     are told apart by the raw ones, which clipping does not touch, then by id.
     """
-    shares = _shares(legs, weights)
     scores: dict[str, float] = {}
-    for leg, share in shares:
+    for leg, share in _shares(legs, weights):
         for name, score in leg.items():
             scores[name] = scores.get(name, 0.0) + score * share
-    raw = [leg for leg in (legs.vector, legs.text) if leg is not None]
-    lowest = float("-inf")
+    vector, text = legs.vector or {}, legs.text or {}
     order = sorted(
-        (-score, *(-leg.get(name, lowest) for leg in raw), name) for name, score in scores.items()
+        (-score, -vector.get(name, _UNFOUND), -text.get(name, _UNFOUND), name)
+        for name, score in scores.items()
     )
-    return [Ranked(str(key[-1]), scores[str(key[-1])]) for key in order]
+    return [Ranked(name, -score) for score, _, _, name in order]
 
 
 def merge_sources(sources: Iterable[Sequence[Chunk]]) -> list[Chunk]:
