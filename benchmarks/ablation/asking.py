@@ -21,7 +21,7 @@ from memory_server.domain.chunk import Chunk
 from memory_server.domain.expansion import answered
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Legs, asks_for_present, coverage, fuse
-from memory_server.domain.relevance import CANDIDATES, asked_about, told_words
+from memory_server.domain.relevance import CANDIDATES, asked_about, telling_of
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
 from memory_server.domain.words import query_terms
@@ -179,12 +179,12 @@ class Asking:
     def _time_parts(self, query: str, answers: _Answers, best: Sequence[Stored]) -> None:
         """Note what the parts of the score by evidence take that read anything."""
         legs = self._joined(SHIPPED, answers)
-        utterances = [utterance_of(one, legs) for one in best]
+        utterances = [utterance_of(one.id, one, legs) for one in best]
         speakers = {one.speaker: one.role for one in utterances}
         spent = answers.spent
         _, spent["fusion"] = _computed(lambda: fuse(legs))
         _, spent["evidence: what is told"] = _computed(
-            lambda: [told_words(one.text) for one in utterances]
+            lambda: [telling_of.__wrapped__(one.text) for one in utterances]
         )
         _, spent["evidence: who is asked about"] = _computed(lambda: asked_about(query, speakers))
 

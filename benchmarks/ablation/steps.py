@@ -111,7 +111,7 @@ def found_by(step: Step, query: str, legs: Legs, said: Mapping[str, Stored]) -> 
     ranked: Sequence[Ranked] = fuse(legs, weights=step.weights)
     if step.parts is not None and legs.are_both:
         best = [said[one.id] for one in ranked[:CANDIDATES]]
-        utterances = [utterance_of(one, legs) for one in best]
+        utterances = [utterance_of(one.id, one, legs) for one in best]
         ranked = by_evidence(query, utterances, parts=step.parts)
     if any(isinstance(said[one.id], Memory) for one in ranked[:1]):
         ranked = each_once(ranked, (one.id for one in ranked))

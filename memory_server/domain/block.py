@@ -117,6 +117,20 @@ def exchange_of(memory_id: str) -> str:
     return memory_id.rpartition(".")[0] or memory_id
 
 
+def one_of_each(ids: Sequence[str]) -> dict[str, str]:
+    """Return for each of these blocks the first one of its exchange: it holds all that was said."""
+    first: dict[str, str] = {}
+    return {one: first.setdefault(exchange_of(one), one) for one in ids}
+
+
+def seen_by(block: Block, memory_id: str) -> tuple[Viewpoint, str, str]:
+    """Return whose view another block of the same exchange is, its speaker, and what they said."""
+    viewpoint = Viewpoint(memory_id.rpartition(".")[2])
+    own = [said for said in block.messages if viewpoint.is_of(said.role)]
+    speaker = " and ".join(dict.fromkeys(said.speaker for said in own))
+    return viewpoint, speaker, "\n".join(said.content for said in own)
+
+
 def each_once(found: Iterable[T], ids: Iterable[str]) -> list[T]:
     """Return the first of what was found of each exchange; `ids` are those of their blocks."""
     first: dict[str, T] = {}

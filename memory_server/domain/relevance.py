@@ -19,6 +19,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_server.domain.ranking import Ranked
 
@@ -28,6 +29,8 @@ CANDIDATES = 200
 
 MOST_TOLD = 150
 """Words beyond which more of them tell no more."""
+_READ = 4000
+"""Characters of a text that are looked at: more than `MOST_TOLD` words in any script."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +162,21 @@ def asked_about(query: str, speakers: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name, own in speakers.items() if own == role)
 
 
-def told_words(text: str) -> tuple[int, float]:
-    """Return how many words a text tells, and which share of its characters is questions."""
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a text tells, whatever is asked."""
+
+    words: int
+    """How many words are told."""
+    asking: float
+    """Which share of its characters is questions."""
+    when: bool
+    """Whether it names a time."""
+
+
+@lru_cache(maxsize=4096)
+def telling_of(text: str) -> Telling:
+    """Return what a text tells; the same texts are looked at in search after search."""
     told, asking, length = 0, 0, 0
     for sentence in _SENTENCE.findall(text):
         said = sentence.strip()
@@ -169,7 +185,7 @@ def told_words(text: str) -> tuple[int, float]:
             asking += len(said)
         else:
             told += _words(said)
-    return told, asking / length if length else 0.0
+    return Telling(told, asking / length if length else 0.0, _tells_when(text))
 
 
 def _words(said: str) -> int:
@@ -184,11 +200,11 @@ def _score(
     parts: Parts, one: Utterance, in_session: float, *, is_asked: bool, wants_time: bool
 ) -> float:
     found = parts.words * one.words + parts.meaning * one.meaning
-    told, asking = told_words(one.text)
-    says = parts.told * math.log1p(min(told, MOST_TOLD)) - parts.asking * asking
+    telling = telling_of(one.text[:_READ])
+    says = parts.told * math.log1p(min(telling.words, MOST_TOLD)) - parts.asking * telling.asking
     if is_asked:
         says += parts.asked
-    if wants_time and _tells_when(one.text):
+    if wants_time and telling.when:
         says += parts.time
     share = min(found / ENOUGH, 1.0)
     return max(found + share * (parts.session * in_session + says), 0.0) / parts.reachable

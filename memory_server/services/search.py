@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory_server.domain.block import each_once
+from memory_server.domain.block import each_once, one_of_each, seen_by
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.exchange import BOTH
@@ -212,23 +212,28 @@ class Retrieval:
     async def _best(self, request: SearchRequest, legs: Legs) -> Sequence[Chunk]:
         """Read the best finds from the store, and return those that are wanted, the best first."""
         ranked = fuse(legs)
+        stored: Mapping[str, _Stored] = {}
         if request.source in SAID and legs.are_both:
             reach = max(request.top_k * SAID[request.source], CANDIDATES)
-            stored = await self._stored(request, [find.id for find in ranked[:reach]])
-            ranked = by_evidence(
-                request.query, [utterance_of(one, legs) for one in stored.values()]
-            )
-        else:
-            stored = {}
+            ids = [find.id for find in ranked[:reach]]
+            read = one_of_each(ids) if request.source is Source.BLOCK else {one: one for one in ids}
+            stored = await self._stored(request, list(dict.fromkeys(read.values())))
+            weighed = [
+                utterance_of(one, stored[at], legs) for one, at in read.items() if at in stored
+            ]
+            ranked = by_evidence(request.query, weighed)
         if request.source is Source.BLOCK:
             ranked = each_once(ranked, (find.id for find in ranked))
         wanted = [one for one in ranked[: request.top_k] if one.score >= request.threshold]
-        stored = stored or await self._stored(request, [find.id for find in wanted])
+        unread = [find.id for find in wanted if find.id not in stored]
+        stored = {**stored, **await self._stored(request, unread)}
         chunks = [_chunk(stored[find.id], find.score) for find in wanted if find.id in stored]
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks
 
     async def _stored(self, request: SearchRequest, ids: Sequence[str]) -> "Mapping[str, _Stored]":
         """Return what the store holds of these finds now, by id."""
+        if not ids:
+            return {}
         if request.source is Source.STM:
             turns = await self._store.turns.get_many(request.scope.project_id, ids)
             return {turn.id: turn for turn in turns}
@@ -266,12 +271,15 @@ def _chunk(stored: _Stored, score: float) -> Chunk:
     return chunk_of_memory(stored, score)
 
 
-def utterance_of(stored: _Stored, legs: Legs) -> Utterance:
-    """Return what somebody said, with what the legs found of it."""
-    words, meaning = legs.words.get(stored.id, 0.0), legs.meaning.get(stored.id, 0.0)
+def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
+    """Return what somebody said, with what the legs found of it.
+
+    `stored` is what was found, or another block of the same exchange: it holds the same words.
+    """
+    words, meaning = legs.words.get(found_id, 0.0), legs.meaning.get(found_id, 0.0)
     if isinstance(stored, Turn):
         return Utterance(
-            id=stored.id,
+            id=found_id,
             session=stored.session_id,
             speaker=stored.speaker,
             role=stored.role.value,
@@ -280,13 +288,13 @@ def utterance_of(stored: _Stored, legs: Legs) -> Utterance:
             meaning=meaning,
         )
     assert isinstance(stored.body, Block)
-    block = stored.body
+    viewpoint, speaker, text = seen_by(stored.body, found_id)
     return Utterance(
-        id=stored.id,
-        session=block.conversation_id,
-        speaker=block.speaker,
-        role=block.viewpoint.value,
-        text="\n".join(said.content for said in block.messages if block.viewpoint.is_of(said.role)),
+        id=found_id,
+        session=stored.body.conversation_id,
+        speaker=speaker,
+        role=viewpoint.value,
+        text=text,
         words=words,
         meaning=meaning,
     )

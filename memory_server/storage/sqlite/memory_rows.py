@@ -1,6 +1,7 @@
 """Rows of memories and the values they stand for."""
 
 import json
+import sqlite3
 from datetime import datetime
 from typing import Any
 
@@ -64,6 +65,7 @@ def memory_values(memory: Memory) -> dict[str, Any]:
 
 def memory_of(row: Row) -> Memory:
     """Return a memory."""
+    row = dict(zip(row.keys(), row, strict=True)) if isinstance(row, sqlite3.Row) else row
     return Memory(
         id=row["id"],
         project_id=row["project_id"],

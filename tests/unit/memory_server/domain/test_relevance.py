@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.domain.relevance import Utterance, asked_about, by_evidence, told_words
+from memory_server.domain.relevance import Utterance, asked_about, by_evidence, telling_of
 
 ANA_AND_BEN = {"Ana Pérez": "user", "Ben": "assistant"}
 ROLES = {"user": "user", "assistant": "assistant"}
@@ -139,5 +139,5 @@ def test_a_question_is_about_whom_it_names_first(
 def test_telling_is_counted_in_words_and_asking_in_characters(
     text: str, told: int, asking: float
 ) -> None:
-    assert told_words(text)[0] == told
-    assert told_words(text)[1] == pytest.approx(asking)
+    assert telling_of(text).words == told
+    assert telling_of(text).asking == pytest.approx(asking)
