@@ -46,7 +46,7 @@ class NotReady(CliError):
     """The server runs, and did not become ready in time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Applied:
     """What an apply did, or, in a dry run, would do."""
 
@@ -236,11 +236,12 @@ class ControlPlane:
         self._check_port(port)
         reasons = plan.reasons_to_start(before, self._wanted(delivery, sources, port), request)
         if request.dry_run:
-            return Applied(status=before, reasons=(*reasons, *changes), notes=notes)
+            said = store.admit(claims=False) if reasons else ()
+            return Applied(before, (*reasons, *changes), notes=notes, warnings=said)
         if not reasons:
             status = self._awaited(before, request, report)
             led = self._lead(status, delivery, request, report)
-            return Applied(status=self.status() if led else status, reasons=led, notes=notes)
+            return Applied(self.status() if led else status, led, notes=notes)
         warnings = store.admit()
         rollout = Rollout(
             server=self._server,
@@ -257,7 +258,7 @@ class ControlPlane:
         status = self._ready(outcome, request.wait_seconds) if request.wait else self.status()
         led = self._lead(status, delivery, request, report)
         status = self.status() if led else status
-        return Applied(status=status, reasons=(*reasons, *led), notes=notes, warnings=warnings)
+        return Applied(status, (*reasons, *led), notes=notes, warnings=warnings)
 
     def _lead(
         self, status: Status, delivery: Delivery, request: ApplyRequest, report: Report

@@ -40,14 +40,15 @@ class StoreChange:
     project: Path
     """Its directory."""
 
-    def admit(self) -> Sequence[str]:
+    def admit(self, *, claims: bool = True) -> Sequence[str]:
         """Return what is to be said of the store that the new server would serve.
 
-        Notes the project as the maker of a database that is new, unless its name was chosen.
-        Raises `DatabaseRefused`, and `DatabaseAway` rather than give up a server that works.
+        If it `claims`, notes the project as the maker of a database that is new, unless its name
+        was chosen. Raises `DatabaseRefused`, and `DatabaseAway` rather than give up a server that
+        works.
         """
         try:
-            found = self._found()
+            found = self._found(claims=claims)
         except DatabaseAway as error:
             if self.before.state is not State.READY:  # the new one waits, and says so
                 return ()
@@ -88,10 +89,10 @@ class StoreChange:
         told = self.before.body.get("store") or (record.store if record else None)
         return told if isinstance(told, dict) else {}
 
-    def _found(self) -> StoreFound | None:
+    def _found(self, *, claims: bool) -> StoreFound | None:
         """Look at the new store; None: it is the file that it was before."""
         if URI in self.given:
-            claim = None if BASE in self.given else str(self.project)
+            claim = str(self.project) if claims and BASE not in self.given else None
             return self.look(self.given, claim=claim)
         if self._former.get("kind") == "mongodb":
             return self.look(self.given)

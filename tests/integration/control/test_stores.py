@@ -81,6 +81,24 @@ def test_a_switch_says_what_stays_in_the_former_store_and_how_it_is_moved(bench:
         assert "agentengine memory import memory.jsonl" in told
 
 
+def test_a_dry_run_says_what_a_switch_leaves_behind_and_claims_nothing(bench: Bench) -> None:
+    def unclaimed(
+        environ: Mapping[str, str], *, counts: bool = False, claim: str | None = None
+    ) -> StoreFound:
+        assert claim is None
+        return conftest.look(environ, counts=counts, claim=claim)
+
+    bench.configure()
+    before = bench.plane().apply(WAIT).status
+    say(bench, NAMED)
+
+    applied = bench.plane(look=unclaimed).apply(ApplyRequest(dry_run=True))
+
+    [told] = applied.warnings
+    assert "3 turns and 1 memory stay in memory.db" in told
+    assert bench.plane().status().pid == before.pid
+
+
 def test_a_switch_while_the_server_is_stopped_is_noticed_too(bench: Bench) -> None:
     bench.configure()
     say(bench, NAMED)
