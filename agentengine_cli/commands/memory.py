@@ -22,8 +22,8 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import current
 from agentengine_cli.control import addresses
 from agentengine_cli.control.drift import drift
-from agentengine_cli.control.plan import ApplyRequest
-from agentengine_cli.control.plane import Applied, ControlPlane
+from agentengine_cli.control.plan import Applied, ApplyRequest
+from agentengine_cli.control.plane import ControlPlane
 from agentengine_cli.control.report import status_document, status_lines
 from agentengine_cli.control.status import ConfigMark, State, Status
 from agentengine_cli.durations import parse_seconds

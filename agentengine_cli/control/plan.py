@@ -46,6 +46,18 @@ class ApplyRequest:
     """How long `wait` waits for readiness."""
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an apply did, or, in a dry run, would do."""
+
+    status: Status
+    reasons: Sequence[str]
+    """Why the server was started; empty: it was left alone."""
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    """What is to be said of the store that is served from now on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What the server should run with."""

@@ -13,7 +13,7 @@ from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.control.drift import drift
 from agentengine_cli.control.environment import KeySources
 from agentengine_cli.control.files import refusing_clearly
-from agentengine_cli.control.plan import ApplyRequest, Wanted
+from agentengine_cli.control.plan import Applied, ApplyRequest, Wanted
 from agentengine_cli.control.readiness import Prober, probe
 from agentengine_cli.control.reembedding import Leader, lead
 from agentengine_cli.control.rollout import LOG_HINT, Rollout, StartFailed, ending
@@ -44,18 +44,6 @@ class NothingDelivered(CliError):
 
 class NotReady(CliError):
     """The server runs, and did not become ready in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What an apply did, or, in a dry run, would do."""
-
-    status: Status
-    reasons: Sequence[str]
-    """Why the server was started; empty: it was left alone."""
-    notes: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    """What is to be said of the store that is served from now on."""
 
 
 def _silent(_: str) -> None:
