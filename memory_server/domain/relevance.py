@@ -7,7 +7,9 @@ from the utterances themselves:
 - the best find of the same session: what was said around the point is nearer to it;
 - who spoke: a question about Ana ("What does Ana play?", "What do I play?") is answered by Ana;
 - how much is told rather than asked: a short reply and a question tell little;
-- a time that is told, where the question asks for one.
+- a time that is told, where the question asks for one;
+- how late it was told, where the question asks how things are with the asker: of what speaks of it,
+  the later holds.
 
 The weights were fitted to evidence recall on conversations with known evidence, by session and
 question, each conversation judged by the others; what each part is worth is measured in
@@ -19,6 +21,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from memory_server.domain.ranking import Ranked
@@ -42,19 +45,23 @@ class Parts:
     session: float = 0.42
     """Of the best meaning in the same session."""
     asked: float = 0.15
-    """Where the speaker is the one who is asked about."""
+    """Where the speaker is the one who is asked about, by name."""
+    asked_role: float = 0.45
+    """The same where speakers have no names: what the assistant says tells nothing of the user."""
     told: float = 0.035
     """For each factor of e of the words that are told rather than asked."""
     asking: float = 0.05
     """Taken away where all of it is questions."""
     time: float = 0.11
     """Where a time is told and asked for."""
+    age: float = 0.12
+    """Share of its score that the oldest of the first `LATEST_OF` loses, where the present of the
+    asker is asked for."""
 
-    @property
-    def reachable(self) -> float:
-        """What a find has that has everything: scores are shares of it."""
+    def reachable(self, asked: float) -> float:
+        """Return what a find has that has everything: scores are shares of it."""
         told = self.told * math.log1p(MOST_TOLD)
-        return self.words + self.meaning + self.session + self.asked + told + self.time
+        return self.words + self.meaning + self.session + asked + told + self.time
 
 
 PARTS = Parts()
@@ -86,7 +93,29 @@ _TIMES = frozenset(
     """.split()
 )
 _YEAR = re.compile(r"\b\d{4}\b")
-_OF_THE_USER = re.compile(r"\b(?:i|my|me|mine|myself|yo|mi|mis|m[ií]o|m[ií]a)\b", re.IGNORECASE)
+LATEST_OF = 10
+"""Among how many of the best finds the later count more."""
+_ASKS_STATE = re.compile(
+    r"^\W*(?:(?:and|so|but|hey|hi|please|tell me|remind me|do you (?:know|remember))\W+)*(?:"
+    r"(?:what|which|where|who|whom|whose|how)\b[^?]*?\b(?:is|are|am|do|does|have|has|can)\b"
+    r"|(?:what|where|who|how)['\u2019](?:s|re)\b|(?:is|are|am|do|does)\b"
+    r"|(?:qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n(?:es)?|c[oó]mo|cu[aá]nt[oa]s?|en qu[eé]|de qu[eé]"
+    r"|con qu[eé]|a qu[eé])\b)",
+    re.IGNORECASE,
+)
+_ASKS_PAST = re.compile(
+    r"\b(?:did|was|were|had|used to|been|first|originally|initially|before|ago|yesterday|last"
+    r"|previous(?:ly)?|former(?:ly)?|once|ever|when|since|happened|in (?:19|20)\d\d"
+    r"|ha(?:ve|s) (?:i|we|my|our|you|he|she|they)"
+    r"|fu[ei]\w*|era\w*|estaba\w*|estuv\w*|ten[ií]a\w*|tuv\w*|hice|hizo|hac[ií]a|he|ha|hemos|han"
+    r"|antes|hace|ayer|anterior\w*|primer\w*|cu[aá]ndo|desde|alguna vez"
+    r"|\w+(?:ó|aste|iste|ábamos))\b",
+    re.IGNORECASE,
+)
+_OF_THE_USER = re.compile(
+    r"\b(?:i|my|me|mine|myself|yo|mi|mis|m[ií][oa]s?|tengo|soy|estoy|vivo|uso|llevo)\b",
+    re.IGNORECASE,
+)
 _SAYING = r"(?:told?|tell|said|say|gave|give|recommend|suggest|mention|list|propose|advis)"
 _OF_THE_ASSISTANT = re.compile(
     rf"\b(?:you (?:\w+ )?{_SAYING}\w*|(?:did|had) you {_SAYING}\w*"
@@ -115,6 +144,7 @@ class Utterance:
     """0 to 1; 0 where the leg did not find it."""
     meaning: float
     """0 to 1; 0 where the leg did not find it."""
+    said_at: datetime
 
 
 def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS) -> list[Ranked]:
@@ -123,21 +153,34 @@ def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS)
     for one in found:
         session_best[one.session] = max(session_best.get(one.session, 0.0), one.meaning)
     asked = asked_about(query, {one.speaker: one.role for one in found})
+    is_by_role = any(one.speaker in asked and one.speaker == one.role for one in found)
+    bonus = parts.asked_role if is_by_role else parts.asked
     wants_time = _ASKS_WHEN.search(query) is not None
-    ranked = [
-        Ranked(
-            one.id,
-            _score(
-                parts,
-                one,
-                session_best[one.session],
-                is_asked=one.speaker in asked,
-                wants_time=wants_time,
-            ),
+    scores = {
+        one.id: _score(
+            parts,
+            one,
+            session_best[one.session],
+            bonus if one.speaker in asked else 0.0,
+            wants_time=wants_time,
         )
+        / parts.reachable(bonus)
         for one in found
-    ]
-    return sorted(ranked, key=lambda one: (-one.score, one.id))
+    }
+    ranked = _in_order(scores)
+    if not asks_how_things_are(query):
+        return ranked
+    said_at = {one.id: one.said_at for one in found}
+    return [*_aged(ranked[:LATEST_OF], ranked[LATEST_OF:], said_at, parts.age), *ranked[LATEST_OF:]]
+
+
+def asks_how_things_are(query: str) -> bool:
+    """Return whether a question is about a state of the asker's that holds now."""
+    return (
+        _OF_THE_USER.search(query) is not None
+        and _ASKS_STATE.search(query) is not None
+        and _ASKS_PAST.search(query) is None
+    )
 
 
 def asked_about(query: str, speakers: Mapping[str, str]) -> frozenset[str]:
@@ -196,18 +239,38 @@ def _tells_when(text: str) -> bool:
     return not _TIMES.isdisjoint(_WORD.findall(text.lower())) or _YEAR.search(text) is not None
 
 
+def _in_order(scores: Mapping[str, float]) -> list[Ranked]:
+    order = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+    return [Ranked(name, score) for name, score in order]
+
+
+def _aged(
+    first: Sequence[Ranked], rest: Sequence[Ranked], said_at: Mapping[str, datetime], share: float
+) -> list[Ranked]:
+    """Return the first finds by score less age, none of them worth less than the rest."""
+    moments = {one.id: said_at[one.id].timestamp() for one in first}
+    newest = max(moments.values(), default=0.0)
+    span = newest - min(moments.values(), default=0.0) or 1.0
+    least = rest[0].score if rest else 0.0
+    return _in_order(
+        {
+            one.id: max(one.score * (1 - share * (newest - moments[one.id]) / span), least)
+            for one in first
+        }
+    )
+
+
 def _score(
-    parts: Parts, one: Utterance, in_session: float, *, is_asked: bool, wants_time: bool
+    parts: Parts, one: Utterance, in_session: float, asked: float, *, wants_time: bool
 ) -> float:
     found = parts.words * one.words + parts.meaning * one.meaning
     telling = telling_of(one.text[:_READ])
     says = parts.told * math.log1p(min(telling.words, MOST_TOLD)) - parts.asking * telling.asking
-    if is_asked:
-        says += parts.asked
+    says += asked
     if wants_time and telling.when:
         says += parts.time
     share = min(found / ENOUGH, 1.0)
-    return max(found + share * (parts.session * in_session + says), 0.0) / parts.reachable
+    return max(found + share * (parts.session * in_session + says), 0.0)
 
 
 def _role_asked(query: str) -> str | None:

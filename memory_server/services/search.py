@@ -286,6 +286,7 @@ def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
             text=stored.content,
             words=words,
             meaning=meaning,
+            said_at=stored.event_time or stored.created_at,
         )
     assert isinstance(stored.body, Block)
     viewpoint, speaker, text = seen_by(stored.body, found_id)
@@ -297,4 +298,5 @@ def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
         text=text,
         words=words,
         meaning=meaning,
+        said_at=stored.event_time.start if stored.event_time else stored.valid_from,
     )

@@ -1,12 +1,21 @@
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.domain.relevance import Utterance, asked_about, by_evidence, telling_of
+from memory_server.domain.relevance import (
+    LATEST_OF,
+    Utterance,
+    asked_about,
+    asks_how_things_are,
+    by_evidence,
+    telling_of,
+)
 
 ANA_AND_BEN = {"Ana Pérez": "user", "Ben": "assistant"}
+SPRING = datetime(2026, 4, 1, tzinfo=UTC)
 ROLES = {"user": "user", "assistant": "assistant"}
 
 
@@ -19,6 +28,7 @@ def an_utterance(id_: str = "a", **more: object) -> Utterance:
         text="I play the violin.",
         words=0.5,
         meaning=0.5,
+        said_at=SPRING,
     )
     return replace(plain, **more)  # type: ignore[arg-type]  # the fields are the caller's
 
@@ -141,3 +151,70 @@ def test_telling_is_counted_in_words_and_asking_in_characters(
 ) -> None:
     assert telling_of(text).words == told
     assert telling_of(text).asking == pytest.approx(asking)
+
+
+def told_in(session: str, days: int, **more: object) -> Utterance:
+    told = {"session": session, "said_at": SPRING + timedelta(days=days), **more}
+    return an_utterance(session, **told)
+
+
+MARCH_AND_JUNE = told_in("march", 0, words=0.55), told_in("june", 90, words=0.5)
+
+
+@pytest.mark.parametrize("query", ["What does my violin weigh?", "¿Cuánto pesa mi violín?"])
+def test_of_two_that_tell_of_a_state_alike_the_later_one_goes_first(query: str) -> None:
+    assert order(query, *MARCH_AND_JUNE) == ["june", "march"]
+
+
+@pytest.mark.parametrize(
+    "query", ["What did my violin weigh at first?", "What does Ana's violin weigh?", "violin"]
+)
+def test_a_question_of_the_past_or_of_somebody_else_is_answered_by_the_nearest(query: str) -> None:
+    assert order(query, *MARCH_AND_JUNE) == ["march", "june"]
+
+
+def test_what_is_far_nearer_goes_before_what_is_later() -> None:
+    found = told_in("march", 0, words=0.9), told_in("june", 90, words=0.1)
+    assert order("What does my violin weigh?", *found) == ["march", "june"]
+
+
+@given(st.permutations(range(LATEST_OF + 4)))
+def test_scores_never_rise_down_the_order_and_nothing_is_lost(days: list[int]) -> None:
+    found = [told_in(f"s{day}", day, words=place / 14) for place, day in enumerate(days)]
+    ranked = by_evidence("What does my violin weigh?", found)
+    assert {one.id for one in ranked} == {one.id for one in found}
+    scores = [one.score for one in ranked]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_between_a_user_and_an_assistant_who_spoke_counts_more_than_between_named_people() -> None:
+    user = {"speaker": "user", "role": "user", "words": 0.4}
+    reply = {"speaker": "assistant", "role": "assistant", "words": 1.0, "text": "Pick a violin."}
+    found = an_utterance("asked", **user), an_utterance("reply", **reply)
+    assert order("What do I play?", *found) == ["asked", "reply"]
+    named = replace(found[0], speaker="Ana"), replace(found[1], speaker="Ben")
+    assert order("What does Ana play?", *named) == ["reply", "asked"]
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("What is my cat's weight?", True),
+        ("Where do I buy my tea?", True),
+        ("How many hens do I have?", True),
+        ("Am I a member of the gym?", True),
+        ("Do you remember which bus I am on?", True),
+        ("¿Dónde trabajo yo?", True),
+        ("¿Cómo se llama mi perro?", True),
+        ("What was my first car?", False),
+        ("How many books have I read?", False),
+        ("When do I fly?", False),
+        ("Where did I put it?", False),
+        ("What is the capital of France?", False),
+        ("¿Dónde vivía yo antes?", False),
+        ("¿Qué compré ayer para mi perro?", False),
+        ("my violin", False),
+    ],
+)
+def test_a_state_of_the_askers_own_is_told_from_other_questions(query: str, asks: bool) -> None:
+    assert asks_how_things_are(query) is asks
