@@ -54,7 +54,7 @@ class Parts:
     """Taken away where all of it is questions."""
     time: float = 0.11
     """Where a time is told and asked for."""
-    age: float = 0.12
+    age: float = 0.15
     """Share of its score that the oldest of the first `LATEST_OF` loses, where the present of the
     asker is asked for."""
 
@@ -97,7 +97,8 @@ LATEST_OF = 10
 """Among how many of the best finds the later count more."""
 _ASKS_STATE = re.compile(
     r"^\W*(?:(?:and|so|but|hey|hi|please|tell me|remind me|do you (?:know|remember))\W+)*(?:"
-    r"(?:what|which|where|who|whom|whose|how)\b[^?]*?\b(?:is|are|am|do|does|have|has|can)\b"
+    r"(?:(?:on|in|at|to|by|with|for|from|of|under) )?(?:what|which|where|who|whom|whose|how)\b"
+    r"[^?]*?\b(?:is|are|am|do|does|have|has|can)\b"
     r"|(?:what|where|who|how)['\u2019](?:s|re)\b|(?:is|are|am|do|does)\b"
     r"|(?:qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n(?:es)?|c[oó]mo|cu[aá]nt[oa]s?|en qu[eé]|de qu[eé]"
     r"|con qu[eé]|a qu[eé])\b)",

@@ -203,6 +203,7 @@ def test_between_a_user_and_an_assistant_who_spoke_counts_more_than_between_name
         ("Where do I buy my tea?", True),
         ("How many hens do I have?", True),
         ("Am I a member of the gym?", True),
+        ("On which day is my rehearsal?", True),
         ("Do you remember which bus I am on?", True),
         ("¿Dónde trabajo yo?", True),
         ("¿Cómo se llama mi perro?", True),
