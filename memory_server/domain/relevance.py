@@ -253,12 +253,8 @@ def _aged(
     newest = max(moments.values(), default=0.0)
     span = newest - min(moments.values(), default=0.0) or 1.0
     least = rest[0].score if rest else 0.0
-    return _in_order(
-        {
-            one.id: max(one.score * (1 - share * (newest - moments[one.id]) / span), least)
-            for one in first
-        }
-    )
+    aged = {one.id: one.score * (1 - share * (newest - moments[one.id]) / span) for one in first}
+    return [Ranked(one.id, max(one.score, least)) for one in _in_order(aged)]
 
 
 def _score(
