@@ -71,7 +71,7 @@ def begun(shell: Shell, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("pipeline", ["turns", "blocks"])
+@pytest.mark.parametrize("pipeline", ["turns", "blocks", "extracted", "mixed"])
 def test_memory_that_forgets_fails_and_hybrid_is_not_below_its_best_leg(
     shell: Shell, pipeline: str
 ) -> None:
