@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from demo.conversation import QUESTION, SESSIONS, USER, Session
+from demo.conversation import ANA, LUCIA, Session, Talk
 from memory_server.client import MemoryServerClient
 from memory_server.client.shapes import JobDocument
 
@@ -36,25 +36,26 @@ def main() -> int:
         _run("memory", "configure", "--yes", cwd=project)
         with _store(project), _server(project) as status:
             with Memory(base_url=status["url"]) as memory:
-                _converse(memory, status, project)
+                for talk in (ANA, LUCIA):
+                    _converse(memory, talk, status, project)
             _invoke(project)
         return 0
 
 
-def _converse(memory: Memory, status: Mapping[str, Any], project: Path) -> None:
+def _converse(memory: Memory, talk: Talk, status: Mapping[str, Any], project: Path) -> None:
     """Hold the sessions; ask the same question after the first and after the last."""
-    for number, session in enumerate(SESSIONS, start=1):
-        _heading(f"Session {number}, {session.date[:10]}")
-        _record(memory, session)
+    for number, session in enumerate(talk.sessions, start=1):
+        _heading(f"{talk.user_id}, in {talk.language}: session {number}, {session.date[:10]}")
+        _record(memory, talk, session)
         asyncio.run(_watch(status, project, session.id))
-        if number in (1, len(SESSIONS)):
-            _ask(memory)
+        if number in (1, len(talk.sessions)):
+            _ask(memory, talk)
     _heading("What is remembered, with its history")
-    _run("memory", "show", "--user-id", USER, "--no-evidence", cwd=project)
+    _run("memory", "show", "--user-id", talk.user_id, "--no-evidence", cwd=project)
 
 
-def _record(memory: Memory, session: Session) -> None:
-    handle = memory.bind(MemoryRequestContext(user_id=USER, session_id=session.id))
+def _record(memory: Memory, talk: Talk, session: Session) -> None:
+    handle = memory.bind(MemoryRequestContext(user_id=talk.user_id, session_id=session.id))
     for role, content in session.turns:
         turn = handle.record_turn(role=role, content=content, metadata={"timestamp": session.date})
         CONSOLE.print(f"  [dim]recorded {turn.turn_seq:>2}[/] {role:>9}: {escape(content)}")
@@ -95,19 +96,19 @@ def _show_job(job: JobDocument) -> None:
         CONSOLE.print(line)
 
 
-def _ask(memory: Memory) -> None:
-    handle = memory.bind(MemoryRequestContext(user_id=USER))
+def _ask(memory: Memory, talk: Talk) -> None:
+    handle = memory.bind(MemoryRequestContext(user_id=talk.user_id))
     context = handle.build_context(
-        QUESTION, enabled_sources={"semantic"}, max_tokens=1000, include_memories=True
+        talk.question, enabled_sources={"semantic"}, max_tokens=1000, include_memories=True
     )
-    CONSOLE.print(f"\n  [bold]{QUESTION}[/]")
+    CONSOLE.print(f"\n  [bold]{talk.question}[/]")
     best = next((memory.content for memory in context.selected_memories or []), "nothing")
     CONSOLE.print(f"  build_context -> {escape(best)}")
 
 
 def _invoke(project: Path) -> None:
     _heading("Invoking the agent: for a person, then as a service account")
-    _run("invoke", "--user-id", USER, QUESTION, cwd=project)
+    _run("invoke", "--user-id", ANA.user_id, ANA.question, cwd=project)
     made = _run(
         "service-account",
         "create",
@@ -124,7 +125,7 @@ def _invoke(project: Path) -> None:
         "AGENTENGINE_CLIENT_SECRET": account["client_secret"],
     }
     CONSOLE.print("  [dim]The account is itself the memory identity: it knows nothing of Ana.[/]")
-    _run("invoke", "--user-id", USER, QUESTION, cwd=project, extra=credentials)
+    _run("invoke", "--user-id", ANA.user_id, ANA.question, cwd=project, extra=credentials)
 
 
 @contextmanager

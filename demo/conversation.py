@@ -1,4 +1,4 @@
-"""What Ana and her assistant say in the demonstration."""
+"""What Ana and Lucía say to their assistant in the demonstration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,17 @@ class Session:
     turns: Sequence[tuple[str, str]]
 
 
-USER = "ana"
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The sessions of one user, and what is asked after the first and after the last."""
 
-SESSIONS = (
+    user_id: str
+    language: str
+    question: str
+    sessions: Sequence[Session]
+
+
+_ANA = (
     Session(
         "ana-march",
         "2026-03-02T18:05:00+01:00",
@@ -54,4 +62,39 @@ SESSIONS = (
     ),
 )
 
-QUESTION = "Which airport do I fly from?"
+_LUCIA = (
+    Session(
+        "lucia-marzo",
+        "2026-03-03T10:20:00+01:00",
+        (
+            ("user", "Hola, me llamo Lucía y vivo en Valencia."),
+            ("assistant", "Encantado, Lucía. ¿Algo más que deba saber?"),
+            ("user", "Soy vegetariana y tengo dos perros."),
+            ("assistant", "Lo tendré en cuenta."),
+            ("user", "En mi equipo, ODT significa orden de trabajo."),
+        ),
+    ),
+    Session(
+        "lucia-abril",
+        "2026-04-21T19:00:00+02:00",
+        (
+            ("user", "La semana pasada corrí mi primera maratón en Madrid."),
+            ("assistant", "¡Enhorabuena!"),
+            ("user", "Gracias. Recuerda que soy vegetariana."),
+            ("assistant", "Lo recuerdo."),
+        ),
+    ),
+    Session(
+        "lucia-junio",
+        "2026-06-09T09:00:00+02:00",
+        (
+            ("user", "El mes pasado me mudé a Bilbao. Ahora vivo en Bilbao."),
+            ("assistant", "¡Qué cambio!"),
+            ("user", "Y ahora tengo tres perros."),
+            ("assistant", "Cuantos más, mejor."),
+        ),
+    ),
+)
+
+ANA = Talk("ana", "English", "Which airport do I fly from?", _ANA)
+LUCIA = Talk("lucia", "Spanish", "¿En qué ciudad vivo?", _LUCIA)
