@@ -41,6 +41,8 @@ class EvidenceDocument(TypedDict):
     turns: Sequence[EvidenceTurn]
     extractor: str
     learned_at: str
+    action: str
+    reason: str
 
 
 class VersionDocument(TypedDict):

@@ -20,6 +20,8 @@ class Candidate:
     """0 to 1, the extractor's own estimate."""
     retracts: bool = False
     """Whether it says that a known memory holds no longer and nothing takes its place."""
+    corrects: Claim | None = None
+    """The claim that it takes the place of, where the speaker corrects their own words."""
 
     @property
     def type(self) -> MemoryType:

@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from memory_server.domain.candidate import Candidate
+from memory_server.domain.claims import matter_of
 from memory_server.domain.memory import (
     Block,
     Body,
@@ -43,8 +44,9 @@ def of_claim(claim: Claim | None) -> str | None:
     """Return the identity a claim gives: its slot, and the value where many may hold."""
     if claim is None:
         return None
-    slot = f"claim:{normalised(claim.subject)}|{normalised(claim.attribute)}"
-    return slot if claim.exclusive else f"{slot}|{normalised(claim.value)}"
+    matter = matter_of(claim)
+    slot = f"claim:{matter.subject}|{' '.join(matter.attribute)}"
+    return slot if claim.exclusive else f"{slot}|{matter.value}"
 
 
 def of_saved(body: Body, metadata: Mapping[str, Any], *, by_label: bool) -> str | None:

@@ -281,6 +281,10 @@ class Evidence:
     """Name and version of what extracted it."""
     learned_at: datetime
     event_time: datetime | None = None
+    action: str = ""
+    """What became of the memory by it: ADD, UPDATE, REINFORCE, RETRACT; empty: not noted."""
+    reason: str = ""
+    """Why, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,24 +2,28 @@
 
 The rules, in their order:
 
-1. What takes something back ends the memory it names, if that was not said again later.
+1. What takes something back ends the memory it names, if that was not said again later. One
+   that names a kind ("my allergies") ends all of the kind if it says so, else the only one.
 2. What the user deleted or took back after the candidate was said does not come back.
 3. The memory that has the candidate's identity, then one that says the same, then one that can
    hold only in its place: the same statement reinforces it, a newer one updates it, an older one
    completes its history.
 4. A text that is near in meaning reinforces a fact if neither claims nor wording tell them apart.
 5. Everything else is added.
+6. What tells that a plan came true ends the plan.
 
 What a person saved for the whole project is changed by hand only, and so are terms and
 procedures that rest on no conversation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from memory_server.domain import claims
 from memory_server.domain.candidate import Candidate
+from memory_server.domain.claims import matter_of
 from memory_server.domain.memory import (
     Block,
     Body,
@@ -31,8 +35,9 @@ from memory_server.domain.memory import (
     Record,
     Term,
 )
+from memory_server.domain.plans import is_plan, tells_it_happened
 from memory_server.domain.scope import Visibility
-from memory_server.domain.wording import may_say_the_same, normalised, tokens
+from memory_server.domain.wording import content, may_say_the_same, normalised
 
 
 class Action(StrEnum):
@@ -74,6 +79,8 @@ class Decision:
     """The memory that is updated, reinforced, retracted, or whose history is completed."""
     is_past: bool = False
     """Whether the candidate was said before what is known, and only completes the history."""
+    also: Sequence["Decision"] = ()
+    """What else it means for other memories: more that it takes back, a plan that it ends."""
 
 
 def decide(
@@ -97,8 +104,10 @@ def decide(
         return ended
     counterpart = _counterpart(candidate, live, identity)
     if counterpart is not None:
-        return _meeting(candidate, counterpart, said_at)
-    return _by_likeness(candidate, known.neighbours, same_from)
+        decision = _meeting(candidate, counterpart, said_at)
+    else:
+        decision = _by_likeness(candidate, known.neighbours, same_from)
+    return replace(decision, also=_plans_that_came_true(candidate, live, said_at))
 
 
 def last_said(memory: Memory) -> datetime:
@@ -107,30 +116,62 @@ def last_said(memory: Memory) -> datetime:
     return max((*said, memory.valid_from))
 
 
+def takes_back(candidate: Candidate, known: Claim | None, body: Body) -> bool:
+    """Whether a retraction means what is known: the same matter, and the value if it names one."""
+    claim = candidate.claim
+    if not candidate.retracts:
+        return False
+    if claim is None or known is None:
+        return content(candidate.body.chunk_text) == content(body.chunk_text)
+    taken, held = matter_of(claim), matter_of(known)
+    if taken.covers(held) and (_means_all(candidate) or not taken.value):
+        return True
+    if not taken.is_same_topic(held):
+        return False
+    if not taken.value or taken.value in (claims.YES, claims.NO):
+        return True
+    named, values = content(taken.value), content(held.value)
+    return named <= values or values <= named
+
+
 def _retraction(candidate: Candidate, live: Sequence[Memory], said_at: datetime) -> Decision:
-    meant = [memory for memory in live if _takes_back(candidate, memory)]
+    meant = [memory for memory in live if takes_back(candidate, memory.claim, memory.body)]
     if not meant:
         return Decision(action=Action.SKIP, reason="nothing known that it takes back")
-    if said_at < last_said(meant[0]):
+    if _names_a_kind(candidate) and len(meant) > 1 and not _means_all(candidate):
+        return Decision(
+            action=Action.SKIP,
+            reason=f"takes one back of {len(meant)} that are known, and does not say which",
+        )
+    still = [memory for memory in meant if said_at >= last_said(memory)]
+    if not still:
         return Decision(action=Action.SKIP, reason="what it takes back was said again later")
-    return Decision(action=Action.RETRACT, target=meant[0], reason="the user took it back")
+    first, *others = (
+        Decision(action=Action.RETRACT, target=memory, reason="the user took it back")
+        for memory in (still if _names_a_kind(candidate) else still[:1])
+    )
+    return replace(first, also=others)
 
 
-def _takes_back(candidate: Candidate, memory: Memory) -> bool:
-    """Whether a retraction means this memory: the same matter, and the value if it names one."""
-    claim, known = candidate.claim, memory.claim
-    if claim is None or known is None:
-        return _statement(candidate.body) == _statement(memory.body)
-    if not _same_topic(claim, known):
-        return False
-    named = set(tokens(claim.value))
-    if not named or named <= _POLAR:
-        return True
-    held = set(tokens(known.value))
-    return named <= held or held <= named
+def _names_a_kind(candidate: Candidate) -> bool:
+    return candidate.claim is not None and matter_of(candidate.claim).is_kind
 
 
-_POLAR = frozenset(("yes", "no"))
+def _means_all(candidate: Candidate) -> bool:
+    return candidate.claim is not None and candidate.claim.value == claims.ALL
+
+
+def _plans_that_came_true(
+    candidate: Candidate, live: Sequence[Memory], said_at: datetime
+) -> Sequence[Decision]:
+    if is_plan(candidate.claim):
+        return ()
+    return [
+        Decision(action=Action.RETRACT, target=memory, reason="the plan came true")
+        for memory in live
+        if said_at > last_said(memory) and not _is_by_hand(memory)
+        if tells_it_happened(candidate, memory)
+    ]
 
 
 def _ended_later(ended: Sequence[Memory], said_at: datetime) -> Decision | None:
@@ -146,8 +187,9 @@ def _ended_later(ended: Sequence[Memory], said_at: datetime) -> Decision | None:
 def _counterpart(candidate: Candidate, live: Sequence[Memory], identity: str) -> Memory | None:
     """Return the memory that the candidate is about, if one is known."""
     tests = (
+        lambda memory: _is_corrected(candidate, memory),
         lambda memory: memory.identity_key == identity,
-        lambda memory: _same_statement(candidate, memory),
+        lambda memory: says_the_same(candidate, memory),
         lambda memory: _same_slot(candidate, memory),
     )
     for test in tests:
@@ -157,8 +199,14 @@ def _counterpart(candidate: Candidate, live: Sequence[Memory], identity: str) ->
     return None
 
 
+def _is_corrected(candidate: Candidate, memory: Memory) -> bool:
+    if candidate.corrects is None or memory.claim is None:
+        return False
+    return matter_of(candidate.corrects) == matter_of(memory.claim)
+
+
 def _meeting(candidate: Candidate, known: Memory, said_at: datetime) -> Decision:
-    if _same_statement(candidate, known):
+    if says_the_same(candidate, known):
         return Decision(action=Action.REINFORCE, target=known, reason="says the same")
     if _is_by_hand(known):
         return Decision(
@@ -197,11 +245,10 @@ def _by_likeness(
     return Decision(action=Action.ADD, reason="nothing like it is known")
 
 
-def _same_statement(candidate: Candidate, known: Memory) -> bool:
+def says_the_same(candidate: Candidate, known: Memory) -> bool:
+    """Whether a candidate states what a memory does: its claim, or its words."""
     if candidate.claim and known.claim:
-        return _same_topic(candidate.claim, known.claim) and (
-            normalised(candidate.claim.value) == normalised(known.claim.value)
-        )
+        return matter_of(candidate.claim) == matter_of(known.claim)
     return _statement(candidate.body) == _statement(known.body)
 
 
@@ -237,22 +284,16 @@ def _same_slot(candidate: Candidate, known: Memory) -> bool:
                 and other is not None
                 and one.exclusive
                 and other.exclusive
-                and _same_topic(one, other)
+                and matter_of(one).is_same_topic(matter_of(other))
             )
     return False
-
-
-def _same_topic(one: Claim, other: Claim) -> bool:
-    return (normalised(one.subject), normalised(one.attribute)) == (
-        normalised(other.subject),
-        normalised(other.attribute),
-    )
 
 
 def _compatible(one: Claim | None, other: Claim | None) -> bool:
     """Whether two claims may be one; a claim about another matter or value never is."""
     if one is None or other is None:
         return True
-    return normalised(one.subject) == normalised(other.subject) and (
-        normalised(one.value) == normalised(other.value)
-    )
+    said, known = matter_of(one), matter_of(other)
+    if said.value in (claims.YES, claims.NO):
+        return said == known
+    return (said.subject, said.value) == (known.subject, known.value)

@@ -15,6 +15,15 @@ _NUMBER_WORDS = {
     if word
 }
 """Without `one` and `uno`, which count nothing in "the one I like"."""
+_ENDING = re.compile(r"(?:ing|ed|es|s|er|ly|os|as|ar|er|ir|arme|erme|irme|ando|iendo|[oaeáéíó])$")
+_FUNCTION_WORDS = frozenset(
+    """
+    the a an of to in on at for and or with from by is are was were be been am has have had do does
+    did that this it its he she they them their his her him user users i my me we our you your now
+    el la los las un una de del al en y o con por para es son era fue ha he que se su sus le les lo
+    mi mis me yo usuario dijo said ya
+    """.split()
+)
 NEGATIONS = frozenset(
     """
     no not never none nobody nothing neither nor cannot without
@@ -43,6 +52,17 @@ def numbers(text: str) -> frozenset[str]:
 def is_negated(text: str) -> bool:
     """Whether the sentence denies what it says."""
     return any(token in NEGATIONS or token.endswith(("n't", "n\u2019t")) for token in tokens(text))
+
+
+def content(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words, without what only joins them."""
+    return frozenset(stem(token) for token in tokens(text) if token not in _FUNCTION_WORDS)
+
+
+def stem(word: str) -> str:
+    """Return a word without the commonest endings of English and Spanish."""
+    short = _ENDING.sub("", word)
+    return short if len(short) >= 3 else word
 
 
 def may_say_the_same(one: str, other: str) -> bool:

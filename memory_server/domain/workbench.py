@@ -4,78 +4,27 @@ Later candidates of a snapshot meet the outcome of the earlier ones, so that two
 on the same matter in one conversation end as they would in two.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from memory_server.domain.candidate import Candidate
+from memory_server.domain.changes import Change, Outcome, Provenance
 from memory_server.domain.embedding import Vector
 from memory_server.domain.identity import identity_of
 from memory_server.domain.memory import (
     Body,
     Episode,
     Evidence,
+    Fact,
     Memory,
-    MemoryType,
     Procedure,
 )
-from memory_server.domain.reconciliation import Action, Decision, Neighbour
+from memory_server.domain.reconciliation import Action, Decision, Neighbour, says_the_same
 from memory_server.domain.scope import Visibility
+from memory_server.domain.withdrawal import without
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """Where all candidates of one snapshot come from."""
-
-    project_id: str
-    user_id: str | None
-    agent_id: str | None
-    session_id: str
-    snapshot_id: str
-    extractor: str
-    said: Mapping[str, datetime]
-    """When each turn was said, by turn id."""
-
-    def said_at(self, candidate: Candidate) -> datetime:
-        """Return when the candidate was last said."""
-        times = [self.said[turn] for turn in candidate.turn_ids if turn in self.said]
-        return max(times or self.said.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What became of one candidate."""
-
-    action: Action
-    type: MemoryType
-    text: str
-    reason: str
-    memory_id: str | None = None
-    previous: str | None = None
-    """The text that an UPDATE replaced."""
-
-    def as_document(self) -> dict[str, str | None]:
-        """Return it as it is kept with the job and shown to operators."""
-        return {
-            "action": self.action.value,
-            "type": self.type.value,
-            "text": self.text,
-            "reason": self.reason,
-            "memory_id": self.memory_id,
-            "previous": self.previous,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One memory to be written."""
-
-    memory: Memory
-    is_new: bool
-    former_id: str | None = None
-    history_of: str | None = None
-    """The memory whose history a new, past memory completes."""
-    vector: Vector | None = None
+_KNOWN_ALREADY = Decision(action=Action.SKIP, reason="known from these turns already")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,6 +40,13 @@ class Workbench:
     _former: dict[str, dict[str, Memory]] = field(default_factory=dict)
     """Former versions that these changes made or cut, by the memory they are of."""
     _vectors: dict[str, Vector] = field(default_factory=dict)
+    _withdrawn: list[tuple[Candidate, Memory]] = field(default_factory=list)
+    """What the user took back, and by which words."""
+
+    @property
+    def withdrawn(self) -> Sequence[Memory]:
+        """The facts that the user took back."""
+        return [memory for _, memory in self._withdrawn]
 
     def overlay(
         self, candidate: Candidate, vector: Vector | None, stored: Sequence[Neighbour]
@@ -124,17 +80,18 @@ class Workbench:
         `history` has the stored versions of the decision's target where the candidate is past.
         """
         memory: Memory | None = None
+        evidence = self._evidence(candidate, decision)
         match decision.action:
             case Action.ADD if decision.is_past:
-                memory = self._past(candidate, _target(decision), vector, history)
+                memory, decision = self._past(candidate, decision, vector, history)
             case Action.ADD:
-                memory = self._added(candidate, vector)
+                memory = self._added(candidate, evidence, vector)
             case Action.UPDATE:
-                memory = self._updated(candidate, _target(decision), vector)
+                memory = self._updated(candidate, _target(decision), evidence, vector)
             case Action.REINFORCE:
-                memory, decision = self._reinforced(candidate, decision, vector)
+                memory, decision = self._reinforced(candidate, decision, vector, history)
             case Action.RETRACT:
-                memory = self._retracted(candidate, _target(decision))
+                memory = self._retracted(candidate, _target(decision), evidence)
             case Action.SKIP:
                 pass
         previous = _shown(decision.target.body) if decision.target else None
@@ -148,29 +105,76 @@ class Workbench:
                 previous=previous if decision.action is Action.UPDATE else None,
             )
         )
+        for also in decision.also:
+            self.carry_out(candidate, also, None)
 
-    def _added(self, candidate: Candidate, vector: Vector | None) -> Memory:
-        memory = self._made_of(candidate, vector)
+    def withdraw_from(self, episodes: Sequence[Memory]) -> None:
+        """Take what the user took back out of the episodes that tell it."""
+        for memory in episodes:
+            assert isinstance(memory.body, Episode), "facts are withdrawn from episodes"
+            body = without(memory.body, self.withdrawn)
+            if body is not memory.body:
+                self._withdraw(memory, body)
+
+    def _withdraw(self, memory: Memory, body: Episode | None) -> None:
+        candidate, _ = self._withdrawn[0]
+        reason = "tells what the user took back"
+        action = Action.RETRACT if body is None else Action.UPDATE
+        evidence = self._evidence(candidate, Decision(action=action, reason=reason))
+        if body is None:
+            self._retracted(candidate, memory, evidence)
+        else:
+            self._rewritten(memory, body, evidence)
+        self.outcomes.append(
+            Outcome(
+                action=action,
+                type=memory.type,
+                text=_shown(body or memory.body),
+                reason=reason,
+                memory_id=memory.id,
+                previous=_shown(memory.body) if body else None,
+            )
+        )
+
+    def _rewritten(self, target: Memory, body: Body, evidence: Evidence) -> None:
+        """Give a memory other words; it keeps what it rests on, and is embedded anew later."""
+        memory = replace(
+            target,
+            body=body,
+            evidence=(*target.evidence, evidence),
+            version=target.version + 1,
+            revision=target.revision + 1,
+            supersedes=(former_id := self.new_id()),
+            updated_at=self.now,
+            valid_from=max(evidence.event_time or self.now, target.valid_from),
+            has_embedding=False,
+        )
+        self._note(Change(memory=memory, is_new=False, former_id=former_id))
+
+    def _added(self, candidate: Candidate, evidence: Evidence, vector: Vector | None) -> Memory:
+        memory = self._made_of(candidate, evidence, vector)
         self._note(Change(memory=memory, is_new=True, vector=vector))
         return memory
 
     def _past(
         self,
         candidate: Candidate,
-        rival: Memory,
+        decision: Decision,
         vector: Vector | None,
         history: Sequence[Memory],
-    ) -> Memory:
+    ) -> tuple[Memory, Decision]:
         """Fit what was said before into the history of what is known."""
-        memory = self._made_of(candidate, vector)
+        rival = _target(decision)
+        memory = self._made_of(candidate, self._evidence(candidate, decision), vector)
         begin = memory.valid_from
         versions = {one.id: one for one in history} | self._former.get(rival.id, {})
         held = next((one for one in versions.values() if _held_at(one, begin)), None)
+        if held is not None and says_the_same(candidate, held):
+            return self._held_again(candidate, held, rival)
         later = (one.valid_from for one in (*versions.values(), rival) if one.valid_from > begin)
         until = (held.valid_to if held else None) or min(later, default=rival.valid_from)
         if held is not None:
-            cut = replace(held, valid_to=begin, revision=held.revision + 1)
-            self._note_former(rival, Change(memory=cut, is_new=False))
+            self._cut(held, begin, rival)
         memory = replace(
             memory,
             is_latest=False,
@@ -181,9 +185,33 @@ class Workbench:
         self._note_former(
             rival, Change(memory=memory, is_new=True, history_of=rival.id, vector=vector)
         )
-        return memory
+        return memory, decision
 
-    def _made_of(self, candidate: Candidate, vector: Vector | None) -> Memory:
+    def _held_again(
+        self, candidate: Candidate, held: Memory, rival: Memory
+    ) -> tuple[Memory, Decision]:
+        """Count what was said before for the former version that held then and says the same."""
+        reason = "says what held at that time"
+        decision = Decision(action=Action.REINFORCE, target=held, reason=reason)
+        evidence = self._evidence(candidate, decision)
+        if any(_same_source(evidence, known) for known in held.evidence):
+            return held, _KNOWN_ALREADY
+        memory = replace(
+            held,
+            evidence=(*held.evidence, evidence),
+            reinforcement_count=held.reinforcement_count + 1,
+            revision=held.revision + 1,
+            updated_at=self.now,
+        )
+        self._note_former(rival, Change(memory=memory, is_new=False))
+        return memory, decision
+
+    def _cut(self, held: Memory, end: datetime, rival: Memory) -> None:
+        """Let a former version end earlier than was known."""
+        cut = replace(held, valid_to=end, revision=held.revision + 1)
+        self._note_former(rival, Change(memory=cut, is_new=False))
+
+    def _made_of(self, candidate: Candidate, evidence: Evidence, vector: Vector | None) -> Memory:
         is_episode = isinstance(candidate.body, Episode)
         return Memory(
             id=self.new_id(),
@@ -196,14 +224,16 @@ class Workbench:
             claim=candidate.claim,
             identity_key=self.identity(candidate),
             event_time=candidate.event_time,
-            evidence=(self._evidence(candidate),),
+            evidence=(evidence,),
             created_at=self.now,
             updated_at=self.now,
             valid_from=self._valid_from(candidate),
             has_embedding=vector is not None,
         )
 
-    def _updated(self, candidate: Candidate, target: Memory, vector: Vector | None) -> Memory:
+    def _updated(
+        self, candidate: Candidate, target: Memory, evidence: Evidence, vector: Vector | None
+    ) -> Memory:
         former_id = self.new_id()
         memory = replace(
             target,
@@ -211,7 +241,7 @@ class Workbench:
             claim=candidate.claim or target.claim,
             identity_key=self.identity(candidate),
             event_time=candidate.event_time,
-            evidence=(self._evidence(candidate),),
+            evidence=(evidence,),
             reinforcement_count=0,
             version=target.version + 1,
             revision=target.revision + 1,
@@ -231,13 +261,16 @@ class Workbench:
         return memory
 
     def _reinforced(
-        self, candidate: Candidate, decision: Decision, vector: Vector | None
+        self,
+        candidate: Candidate,
+        decision: Decision,
+        vector: Vector | None,
+        history: Sequence[Memory],
     ) -> tuple[Memory, Decision]:
         target = _target(decision)
-        evidence = self._evidence(candidate)
+        evidence = self._evidence(candidate, decision)
         if any(_same_source(evidence, known) for known in target.evidence):
-            skipped = Decision(action=Action.SKIP, reason="known from these turns already")
-            return target, skipped
+            return target, _KNOWN_ALREADY
         learns_claim = target.claim is None and candidate.claim is not None
         memory = replace(
             target,
@@ -247,22 +280,41 @@ class Workbench:
             reinforcement_count=target.reinforcement_count + 1,
             revision=target.revision + 1,
             updated_at=self.now,
+            valid_from=self._known_since(candidate, target, history),
             has_embedding=target.has_embedding or vector is not None,
         )
         missing = None if target.has_embedding else vector
         self._note(Change(memory=memory, is_new=False, vector=missing))
         return memory, decision
 
-    def _retracted(self, candidate: Candidate, target: Memory) -> Memory:
+    def _known_since(
+        self, candidate: Candidate, target: Memory, history: Sequence[Memory]
+    ) -> datetime:
+        """Return from when the target holds: earlier, if it was said before and nothing between."""
+        begin = self._valid_from(candidate)
+        if begin >= target.valid_from or not isinstance(target.body, Fact):
+            return target.valid_from
+        versions = {one.id: one for one in history} | self._former.get(target.id, {})
+        others = [one for one in versions.values() if one.id != target.id]
+        if any(one.valid_from >= begin for one in others):
+            return target.valid_from
+        held = next((one for one in others if _held_at(one, begin)), None)
+        if held is not None:
+            self._cut(held, begin, target)
+        return begin
+
+    def _retracted(self, candidate: Candidate, target: Memory, evidence: Evidence) -> Memory:
         memory = replace(
             target,
             is_latest=False,
-            valid_to=max(self.provenance.said_at(candidate), target.valid_from),
-            evidence=(*target.evidence, self._evidence(candidate)),
+            valid_to=max(evidence.event_time or self.now, target.valid_from),
+            evidence=(*target.evidence, evidence),
             revision=target.revision + 1,
             updated_at=self.now,
         )
         self._note(Change(memory=memory, is_new=False))
+        if candidate.retracts:
+            self._withdrawn.append((candidate, memory))
         return memory
 
     def _note(self, change: Change) -> None:
@@ -275,7 +327,7 @@ class Workbench:
         self.changes.append(change)
         self._former.setdefault(memory.id, {})[change.memory.id] = change.memory
 
-    def _evidence(self, candidate: Candidate) -> Evidence:
+    def _evidence(self, candidate: Candidate, decision: Decision) -> Evidence:
         return Evidence(
             snapshot_id=self.provenance.snapshot_id,
             session_id=self.provenance.session_id,
@@ -283,6 +335,8 @@ class Workbench:
             extractor=self.provenance.extractor,
             learned_at=self.now,
             event_time=self.provenance.said_at(candidate),
+            action=decision.action.value,
+            reason=decision.reason,
         )
 
     def _valid_from(self, candidate: Candidate) -> datetime:
@@ -310,7 +364,9 @@ def _held_at(memory: Memory, moment: datetime) -> bool:
 
 
 def _merged(known: Body, new: Body) -> Body:
-    """Return the new body with what only the known one tells."""
+    """Return the new body with what only the known one tells; a fact keeps its name."""
+    if isinstance(known, Fact) and isinstance(new, Fact):
+        return replace(new, label=known.label, source=known.source)
     if not isinstance(known, Procedure) or not isinstance(new, Procedure):
         return new
     kept = {

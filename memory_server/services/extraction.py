@@ -132,18 +132,20 @@ def _document(extraction: Extraction) -> Any:
 
 
 def _canonical(candidate: Candidate) -> Candidate:
-    """Spell subject and attribute the one way by which claims are looked up."""
-    claim = candidate.claim
-    if claim is None:
-        return candidate
+    """Spell subjects and attributes the one way by which claims are looked up."""
     return replace(
-        candidate,
-        claim=Claim(
-            subject=normalised(claim.subject),
-            attribute=normalised(claim.attribute),
-            value=claim.value,
-            exclusive=claim.exclusive,
-        ),
+        candidate, claim=_spelled(candidate.claim), corrects=_spelled(candidate.corrects)
+    )
+
+
+def _spelled(claim: Claim | None) -> Claim | None:
+    if claim is None:
+        return None
+    return Claim(
+        subject=normalised(claim.subject),
+        attribute=normalised(claim.attribute),
+        value=claim.value,
+        exclusive=claim.exclusive,
     )
 
 

@@ -3,16 +3,19 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.changes import Outcome, Provenance
 from memory_server.domain.chunk import Source
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.job import Job
-from memory_server.domain.memory import Memory, Procedure
-from memory_server.domain.reconciliation import Decision, Known, Neighbour, decide
+from memory_server.domain.memory import Memory, MemoryType, Procedure
+from memory_server.domain.plans import PLAN
+from memory_server.domain.reconciliation import Action, Decision, Known, Neighbour, decide
 from memory_server.domain.scope import Scope
-from memory_server.domain.workbench import Outcome, Provenance, Workbench
+from memory_server.domain.workbench import Workbench
 from memory_server.errors import DuplicateMemory, MemoryNotFound, ProviderError, VersionConflict
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
@@ -26,6 +29,10 @@ NEIGHBOURS = 8
 """How many near memories a candidate is compared with, beside those on the same matter."""
 SAME_MATTER = 50
 """How many memories on the same matter are looked at; an exclusive one is found by identity."""
+SAME_SUBJECT = 500
+"""How many memories of a subject are looked at for what a retraction means."""
+EPISODES_OF_SESSION = 500
+"""How many episodes of a session are looked at for what was taken back."""
 ATTEMPTS = 8
 """How often the decisions are made anew when others write the same memories meanwhile."""
 
@@ -62,6 +69,7 @@ class Reconciliation:
             )
             for candidate, vector in zip(candidates, vectors, strict=True):
                 await self._place(bench, candidate, vector)
+            bench.withdraw_from(await self._episodes_of(bench))
             try:
                 await self._apply(bench, settling)
             except (VersionConflict, DuplicateMemory):
@@ -77,14 +85,15 @@ class Reconciliation:
             neighbours=await self._neighbours(bench, candidate, vector),
             ended=await self._ended(bench, candidate),
         )
+        said_at = bench.provenance.said_at(candidate)
         decision = decide(
             candidate,
             known,
             identity=bench.identity(candidate),
-            said_at=bench.provenance.said_at(candidate),
+            said_at=said_at,
             same_from=self._embedder.space.same,
         )
-        history = await self._history(decision)
+        history = await self._history(decision, said_at)
         bench.carry_out(candidate, decision, vector, history=history)
 
     async def _apply(self, bench: Workbench, settling: Job) -> None:
@@ -148,16 +157,30 @@ class Reconciliation:
         found = await self._store.memories.find(_owner(bench.provenance), query)
         return [memory for memory in found if not memory.is_live and not memory.superseded_by]
 
-    async def _history(self, decision: Decision) -> Sequence[Memory]:
-        """Return the stored versions of the memory whose history is to be completed."""
+    async def _history(self, decision: Decision, said_at: datetime) -> Sequence[Memory]:
+        """Return the stored versions of the memory whose history what was said completes."""
         target = decision.target
-        if not decision.is_past or target is None:
+        completes = decision.is_past or decision.action is Action.REINFORCE
+        if target is None or not completes or said_at >= target.valid_from:
             return []
         scope = Scope(project_id=target.project_id)
         try:
             return await self._store.memories.history(scope, target.id)
         except MemoryNotFound:  # made by an earlier candidate of the same snapshot
             return []
+
+    async def _episodes_of(self, bench: Workbench) -> Sequence[Memory]:
+        """Return the live episodes of the conversations that told what was taken back."""
+        told = [evidence for memory in bench.withdrawn for evidence in memory.evidence]
+        snapshots = {evidence.snapshot_id for evidence in told}
+        query = MemoryQuery(type=MemoryType.EPISODIC, limit=EPISODES_OF_SESSION)
+        found: dict[str, Memory] = {}
+        for session_id in dict.fromkeys(evidence.session_id for evidence in told):
+            scope = replace(_owner(bench.provenance), session_id=session_id)
+            for memory in await self._store.memories.find(scope, query):
+                if any(evidence.snapshot_id in snapshots for evidence in memory.evidence):
+                    found[memory.id] = memory
+        return list(found.values())
 
     async def _near(
         self, scope: Scope, candidate: Candidate, vector: Vector
@@ -182,15 +205,14 @@ def _queries(candidate: Candidate, identity: str) -> Sequence[MemoryQuery]:
     """Return where the same matter may be known: by identity, by claim, by name."""
     kind = candidate.type
     queries = [MemoryQuery(type=kind, identity_key=identity, limit=NEIGHBOURS)]
-    if candidate.claim is not None:
-        queries.append(
-            MemoryQuery(
-                type=kind,
-                subject=candidate.claim.subject,
-                attribute=candidate.claim.attribute,
-                limit=SAME_MATTER,
-            )
-        )
+    claim = candidate.claim
+    if claim is not None and candidate.retracts:
+        queries.append(MemoryQuery(type=kind, subject=claim.subject, limit=SAME_SUBJECT))
+    elif claim is not None:
+        queries += [
+            MemoryQuery(type=kind, subject=claim.subject, attribute=attribute, limit=SAME_MATTER)
+            for attribute in dict.fromkeys((claim.attribute, PLAN))
+        ]
     if isinstance(candidate.body, Procedure):
         queries.append(MemoryQuery(type=kind, key=candidate.body.procedure, limit=NEIGHBOURS))
     return queries

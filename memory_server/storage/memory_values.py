@@ -41,6 +41,8 @@ def evidence_values(evidence: Evidence) -> Mapping[str, Any]:
         "extractor": evidence.extractor,
         "learned_at": moment_text(evidence.learned_at),
         "event_time": moment_text(evidence.event_time),
+        "action": evidence.action,
+        "reason": evidence.reason,
     }
 
 
@@ -53,4 +55,6 @@ def evidence_of(values: Mapping[str, Any]) -> Evidence:
         extractor=values["extractor"],
         learned_at=within_reach(datetime.fromisoformat(values["learned_at"])),
         event_time=moment_of_text(values["event_time"]),
+        action=values.get("action", ""),
+        reason=values.get("reason", ""),
     )

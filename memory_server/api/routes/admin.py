@@ -16,10 +16,10 @@ from memory_server.api.schemas.admin import (
     Jobs,
     Retried,
     Shown,
+    decided,
     shown,
 )
 from memory_server.api.schemas.common import QueryText, unset_if_blank
-from memory_server.api.schemas.memories import document
 from memory_server.domain.job import JobState
 from memory_server.domain.scope import Scope
 from memory_server.errors import InvalidRequest
@@ -64,7 +64,7 @@ async def show_memories(
 async def show_history(memory_id: str, owner: Owner, services: ServicesOfApp) -> History:
     """Show every version of a memory, the oldest first."""
     versions = await services.keeping.history(Scope(project_id=owner.project_id), memory_id)
-    return History(versions=[document(version, owner.org_id) for version in versions])
+    return History(versions=[decided(version, owner.org_id) for version in versions])
 
 
 @router.post("/flush")

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Id
-from memory_server.api.schemas.memories import lineage
+from memory_server.api.schemas.memories import document, lineage
 from memory_server.domain.job import Job, JobCounts
 from memory_server.domain.memory import (
     Block,
@@ -147,6 +147,9 @@ class EvidenceDocument(Answer):
     turns: list[EvidenceTurn]
     extractor: str
     learned_at: str
+    action: str
+    """ADD, UPDATE, REINFORCE or RETRACT; empty where it was not noted."""
+    reason: str
 
 
 class VersionDocument(Answer):
@@ -191,6 +194,21 @@ def shown(remembered: Remembered) -> dict[str, Any]:
     }
 
 
+def decided(version: Memory, org_id: str) -> dict[str, Any]:
+    """Return a version with what was decided on it, and why, the latest last."""
+    decisions = [
+        {
+            "action": evidence.action,
+            "reason": evidence.reason,
+            "extractor": evidence.extractor,
+            "snapshot_id": evidence.snapshot_id,
+            "learned_at": evidence.learned_at.isoformat(),
+        }
+        for evidence in version.evidence
+    ]
+    return {**document(version, org_id), "decisions": decisions}
+
+
 def _named(memory: Memory) -> dict[str, Any]:
     match memory.body:
         case Fact(label=label):
@@ -219,6 +237,8 @@ def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:
         turns=[EvidenceTurn.of(turn) for turn in turns],
         extractor=evidence.extractor,
         learned_at=evidence.learned_at.isoformat(),
+        action=evidence.action,
+        reason=evidence.reason,
     )
 
 

@@ -16,6 +16,7 @@ _KINDS = (
     re.compile(rf"\b{any_of(MONTHS)}\b", re.IGNORECASE),
     re.compile(r"\b\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\b\.?)?", re.IGNORECASE),
 )
+_NAME = re.compile(r"[A-ZÀ-Þ][\w'-]+(?: [A-ZÀ-Þ][\w'-]+)*")
 
 
 def correct(
@@ -45,7 +46,8 @@ def _replaced_part(claim: Claim, said: str, old: str | None) -> str | None:
         former = kind.search(claim.value)
         if kind.search(said):
             return former.group() if former else None
-    return claim.value if claim.exclusive else None
+    is_name = _NAME.fullmatch(claim.value) and _NAME.fullmatch(said)
+    return claim.value if claim.exclusive or is_name else None
 
 
 def _changed(
@@ -56,6 +58,7 @@ def _changed(
         last,
         body=replace(fact, text=text),
         claim=replace(claim, value=claim.value.replace(*change)),
-        turn_ids=(*last.turn_ids, utterance.turn.id),
+        corrects=claim,
+        turn_ids=tuple(dict.fromkeys((*last.turn_ids, utterance.turn.id))),
         event_time=resolve(text, utterance.said_at),
     )

@@ -8,7 +8,10 @@ from datetime import timedelta
 from memory_server.domain.calendar import in_words
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.memory import Episode, EventTime
+from memory_server.domain.reconciliation import takes_back
 from memory_server.domain.turn import Role
+from memory_server.domain.withdrawal import tells
+from memory_server.providers.extraction.rules import semantic
 from memory_server.providers.extraction.rules.acts import SMALL_TALK, Act, act_of
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import Utterance, by_anyone
@@ -41,9 +44,10 @@ class _Line:
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return one episode, or nothing when nobody stated anything.
 
-    Questions and what memory was asked to do belong to an episode, but make none.
+    Questions and what memory was asked to note belong to an episode, but make none. What was
+    taken back in the same conversation is not told, nor that it was.
     """
-    lines = list(_lines(conversation))
+    lines = _without_what_was_taken_back(list(_lines(conversation)), conversation)
     if not any(line.act is Act.STATEMENT for line in lines):
         return []
     kept = _most_telling(lines)
@@ -71,6 +75,24 @@ def _lines(conversation: Conversation) -> Iterator[_Line]:
             if _WORD.search(sentence) and act not in SMALL_TALK:
                 text = _shortened(sentence, _MAX_SENTENCE)
                 yield _Line(utterance, text, _weight(sentence), act)
+
+
+def _without_what_was_taken_back(
+    lines: Sequence[_Line], conversation: Conversation
+) -> Sequence[_Line]:
+    if not any(line.act is Act.FORGET for line in lines):
+        return lines
+    facts = semantic.extract(conversation)
+    withdrawn = [
+        fact.body.chunk_text
+        for fact in facts
+        if not fact.retracts and any(takes_back(other, fact.claim, fact.body) for other in facts)
+    ]
+    return [
+        line
+        for line in lines
+        if line.act is not Act.FORGET and not any(tells(line.text, one) for one in withdrawn)
+    ]
 
 
 def _weight(sentence: str) -> int:

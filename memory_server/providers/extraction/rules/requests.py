@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memory_server.domain.claims import ALL
 from memory_server.providers.extraction.rules import clauses, guards
 from memory_server.providers.extraction.rules.findings import Finding, find
 from memory_server.providers.extraction.rules.pattern import slug
@@ -46,9 +47,9 @@ def _taken_back(match: re.Match[str], book: Rulebook) -> Iterator[Finding]:
     groups = match.groupdict()
     if groups["matter"]:
         for matter in book.matters_break.split(groups["matter"]):
-            for attribute in attributes_of(matter, book):
+            for attribute, value in attributes_of(matter, book):
                 yield Finding(
-                    attribute=attribute, value="", words=matter, exclusive=True, retracts=True
+                    attribute=attribute, value=value, words=matter, exclusive=True, retracts=True
                 )
         return
     clause = clauses.trimmed(groups["clause"] or groups["clause2"] or "", book)
@@ -57,14 +58,15 @@ def _taken_back(match: re.Match[str], book: Rulebook) -> Iterator[Finding]:
         yield replace(finding, retracts=True)
 
 
-def attributes_of(matter: str, book: Rulebook) -> Sequence[str]:
+def attributes_of(matter: str, book: Rulebook) -> Sequence[tuple[str, str]]:
     """Return under which attributes a matter (`my job`, `where I live`) may be known.
 
-    One that ends in `*` stands for all that begin with what is before it.
+    With the value `all` an attribute is a kind of which every one is meant.
     """
     for known in book.matters:
         match = known.say.search(matter)
         if match is not None:
             named = {name: slug(text or "") for name, text in match.groupdict().items()}
-            return tuple(dict.fromkeys(each.format(**named) for each in known.attributes))
+            attributes = dict.fromkeys(each.format(**named) for each in known.attributes)
+            return tuple((attribute, ALL if known.all else "") for attribute in attributes)
     return ()

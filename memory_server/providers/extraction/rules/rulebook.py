@@ -22,6 +22,8 @@ class Matter:
 
     say: re.Pattern[str]
     attributes: Sequence[str]
+    all: bool = False
+    """Whether every one of a kind is meant (`my allergies`), not the one that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,9 @@ def _pattern(entry: Mapping[str, Any], parts: Mapping[str, str]) -> Pattern:
 
 def _matter(entry: Mapping[str, Any]) -> Matter:
     return Matter(
-        say=re.compile(f"^(?:{entry['say']})$", re.IGNORECASE), attributes=entry["attributes"]
+        say=re.compile(f"^(?:{entry['say']})$", re.IGNORECASE),
+        attributes=entry["attributes"],
+        all=entry.get("all", False),
     )
 
 

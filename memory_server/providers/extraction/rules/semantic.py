@@ -1,7 +1,6 @@
 """Lasting statements in the first person, as facts with claims."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.dates import resolve
@@ -50,25 +49,10 @@ def _of_sentence(
     if corrected is not None:
         yield corrected
         return
-    for finding in _spelled_out(_findings(sentence, book), utterance, known):
+    for finding in _findings(sentence, book):
         candidate = _candidate(finding, utterance)
         if _is_worth_keeping(finding, candidate, utterance):
             yield candidate
-
-
-def _spelled_out(
-    findings: Iterator[Finding], utterance: Utterance, known: Sequence[Candidate]
-) -> Iterator[Finding]:
-    """Put in place of `likes_*` every such attribute of which the speaker spoke here."""
-    for finding in findings:
-        if not finding.attribute.endswith("*"):
-            yield finding
-            continue
-        spoken = (c.claim for c in known if c.claim and c.claim.subject == utterance.subject)
-        beginning = finding.attribute.removesuffix("*")
-        named = (claim.attribute for claim in spoken if claim.attribute.startswith(beginning))
-        for attribute in dict.fromkeys(named):
-            yield replace(finding, attribute=attribute)
 
 
 def _is_worth_keeping(finding: Finding, candidate: Candidate, utterance: Utterance) -> bool:

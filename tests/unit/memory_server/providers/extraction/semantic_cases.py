@@ -289,7 +289,6 @@ FORGOTTEN: Sequence[tuple[str, Sequence[str]]] = [
     ("Forget which airport I fly from.", ["home_airport"]),
     ("Forget my shellfish allergy.", ["allergic_to_shellfish"]),
     ("Forget my nut allergy.", ["allergic_to_nut", "allergic_to_nuts"]),
-    ("Forget my allergies.", ["allergies"]),
     ("Forget my age and my favorite color.", ["age", "favourite_color"]),
     ("Forget what my dentist is.", ["dentist"]),
     ("Forget how many cats I have.", ["number_of_cats"]),

@@ -1,0 +1,1 @@
+"""Recorded turns, extracted by either adapter, and what is remembered in the end."""
