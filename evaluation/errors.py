@@ -31,3 +31,9 @@ class NotThere(InvalidRequest):
     """What a stage reads was not written by the stage before it."""
 
     code = "NOT_THERE"
+
+
+class InvalidCases(InvalidRequest):
+    """Labelled conversations cannot be read; `details["problems"]` has every reason."""
+
+    code = "INVALID_CASES"
