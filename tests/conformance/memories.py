@@ -86,6 +86,8 @@ EVERYTHING: dict[str, Any] = {
             extractor="rules 1",
             learned_at=START,
             event_time=datetime(2026, 1, 30, tzinfo=TOKYO),
+            action="ADD",
+            reason="nothing like it is known",
         ),
     ),
     "reinforcement_count": 3,

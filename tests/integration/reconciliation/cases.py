@@ -40,8 +40,8 @@ def _cats(count: str, word: str) -> Item:
     return noted("number_of_cats", count, f"The user has {word} cats.")
 
 
-def _residence(place: str, **changes: object) -> Item:
-    return noted("residence", place, f"The user lives in {place}.", **changes)
+def _residence(place: str) -> Item:
+    return noted("residence", place, f"The user lives in {place}.")
 
 
 SMOKES = noted("smokes", "yes", "The user smokes.")
