@@ -8,7 +8,7 @@ from evaluation.pipelines.pipeline import Timing
 from evaluation.pipelines.place import Place
 from evaluation.pipelines.recording import patiently
 from evaluation.pipelines.stopwatch import milliseconds, timed
-from memory_server.client import JobDocument, MemoryServerClient
+from memory_server.client import MemoryServerClient
 
 POLL_SECONDS = 0.25
 FLUSH_SECONDS = 3600.0
@@ -23,16 +23,8 @@ async def settle(client: MemoryServerClient, place: Place, timing: Timing) -> No
 
     Raises `WorkFailed`, with the reasons, where a job failed for good.
     """
-    await patiently(
-        lambda: timed(timing, "flush", client.flush(user_id=place.user_id, seconds=FLUSH_SECONDS))
-    )
-    began = time.perf_counter()
-    while True:
-        if not await _left(client, place):
-            break
-        await asyncio.sleep(POLL_SECONDS)
-    timing.setdefault("extract", []).append(milliseconds(time.perf_counter() - began))
-    failed = await _jobs(client, place, "failed")
+    await work_off(client, place.user_id, timing)
+    failed = (await client.jobs(user_id=place.user_id, state="failed", limit=MOST_JOBS))["jobs"]
     if failed:
         reasons = dict.fromkeys(f"{job['error_code']}: {job['error']}" for job in failed)
         raise WorkFailed(
@@ -41,19 +33,25 @@ async def settle(client: MemoryServerClient, place: Place, timing: Timing) -> No
         )
 
 
-async def _left(client: MemoryServerClient, place: Place) -> bool:
-    """Whether any job of the user waits or runs; a list that is full may hide some."""
-    for state in ("queued", "running"):
-        listed = await client.jobs(state=state, limit=MOST_JOBS)
-        if len(listed["jobs"]) == MOST_JOBS or any(_is_of(job, place) for job in listed["jobs"]):
+async def work_off(client: MemoryServerClient, user_id: str, timing: Timing) -> None:
+    """Promote what waits of a user, and return when none of their jobs waits or runs."""
+    await patiently(
+        lambda: timed(timing, "flush", client.flush(user_id=user_id, seconds=FLUSH_SECONDS))
+    )
+    began = time.perf_counter()
+    while True:
+        if not await _is_at_work(client, user_id):
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    timing.setdefault("extract", []).append(milliseconds(time.perf_counter() - began))
+
+
+async def _is_at_work(client: MemoryServerClient, user_id: str) -> bool:
+    """Whether any job of the user waits or runs.
+
+    One that is put back between two questions waits again, so that is asked twice.
+    """
+    for state in ("queued", "running", "queued"):
+        if (await client.jobs(user_id=user_id, state=state, limit=1))["jobs"]:
             return True
     return False
-
-
-async def _jobs(client: MemoryServerClient, place: Place, state: str) -> list[JobDocument]:
-    listed = await client.jobs(state=state, limit=MOST_JOBS)
-    return [job for job in listed["jobs"] if _is_of(job, place)]
-
-
-def _is_of(job: JobDocument, place: Place) -> bool:
-    return job["user_id"] == place.user_id

@@ -27,6 +27,7 @@ from memory_server.client.shapes import (
     JobDocument,
     JobList,
     MemoryDocument,
+    PastDocument,
     QueueStats,
     RecordedTurn,
     StreamFrame,
@@ -156,6 +157,12 @@ class MemoryServerClient:
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
+    async def history(self, memory_id: str) -> Sequence[PastDocument]:
+        """Return every version of a memory, the oldest first, also of one that was taken back."""
+        path = f"{self._admin}/memories/{quote(memory_id, safe='')}/history"
+        answer = await self._wire.call("GET", path)
+        return cast(Sequence[PastDocument], having(answer, "versions")["versions"])
+
     async def search(
         self,
         query: str,
@@ -164,9 +171,15 @@ class MemoryServerClient:
         user_id: str | None = None,
         top_k: int | None = None,
         mode: str | None = None,
+        as_of: str | None = None,
     ) -> Sequence[FoundMemory]:
-        """Return what is found in one kind of memory, the best first."""
-        body = {"query": query, "type": type} | _query(user_id=user_id, top_k=top_k, mode=mode)
+        """Return what is found in one kind of memory, the best first.
+
+        `as_of` is a moment in ISO 8601: what held then is searched.
+        """
+        body = {"query": query, "type": type} | _query(
+            user_id=user_id, top_k=top_k, mode=mode, as_of=as_of
+        )
         path = f"{self._project}/memory/search"
         answer = await self._wire.call("POST", path, idempotent=True, json=body)
         return cast(Sequence[FoundMemory], having(answer, "memories")["memories"])
@@ -232,9 +245,14 @@ class MemoryServerClient:
         answer = await self._wire.call("GET", f"{self._project}/memory/worker/queueStats")
         return cast(QueueStats, having(answer, "queued", "running", "failed"))
 
-    async def jobs(self, *, state: str | None = None, limit: int | None = None) -> JobList:
-        """Return jobs, the newest first, and how many there are of each state."""
-        query = _query(state=state, limit=limit)
+    async def jobs(
+        self, *, state: str | None = None, user_id: str | None = None, limit: int | None = None
+    ) -> JobList:
+        """Return jobs, the newest first, and how many there are of each state.
+
+        `state` and `user_id` choose among the jobs; the counts are of the project.
+        """
+        query = _query(state=state, user_id=user_id, limit=limit)
         answer = await self._wire.call("GET", f"{self._admin}/jobs", params=query)
         return cast(JobList, having(answer, "jobs", "counts"))
 

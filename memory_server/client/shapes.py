@@ -87,6 +87,38 @@ class MemoryDocument(TypedDict):
     """Of a record of a type that the project declares."""
 
 
+class DecisionDocument(TypedDict):
+    """What was decided on a memory when something was said."""
+
+    action: str
+    reason: str
+    extractor: str
+    snapshot_id: str
+    learned_at: str
+
+
+class PastDocument(TypedDict):
+    """One version of a memory, with the fields of its type."""
+
+    id: str
+    type: str
+    version: int
+    is_latest: bool
+    superseded_by: str | None
+    """None of the last version, live or taken back."""
+    valid_from: str
+    valid_to: str | None
+    event_time: EventTimeDocument | None
+    decisions: Sequence[DecisionDocument]
+    text: NotRequired[str]
+    title: NotRequired[str]
+    content: NotRequired[str]
+    domain: NotRequired[str]
+    term: NotRequired[str]
+    definition: NotRequired[str]
+    procedure: NotRequired[str]
+
+
 class FoundMemory(TypedDict):
     """A piece of memory that a search found."""
 
@@ -214,6 +246,7 @@ class JobDocument(TypedDict):
     session_id: NotRequired[str | None]
     created_at: NotRequired[str]
     due_at: str
+    finished_at: NotRequired[str | None]
     error_code: str | None
     error: str | None
     result: NotRequired[Mapping[str, Any]]

@@ -76,9 +76,14 @@ class Jobs(Protocol):
 
     @abstractmethod
     async def list(
-        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+        self,
+        project_id: str,
+        *,
+        state: JobState | None = None,
+        user_id: str | None = None,
+        limit: int = 100,
     ) -> Sequence[Job]:
-        """Return jobs, the newest first."""
+        """Return jobs, in a state and of a user if they are named, the newest first."""
         ...
 
     @abstractmethod

@@ -58,10 +58,15 @@ class Administration:
         return await self._store.memories.counts(scope)
 
     async def jobs(
-        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+        self,
+        project_id: str,
+        *,
+        state: JobState | None = None,
+        user_id: str | None = None,
+        limit: int = 100,
     ) -> Sequence[Job]:
-        """Return jobs, the newest first."""
-        return await self._store.jobs.list(project_id, state=state, limit=limit)
+        """Return jobs, in a state and of a user if they are named, the newest first."""
+        return await self._store.jobs.list(project_id, state=state, user_id=user_id, limit=limit)
 
     async def counts(self, project_id: str | None = None) -> JobCounts:
         """Count jobs by state."""

@@ -221,6 +221,15 @@ class JobsContract:
         assert await store.jobs.list(PROJECT, state=JobState.RUNNING) == [running]
         assert await store.jobs.list(PROJECT, state=JobState.DONE) == []
 
+    async def test_jobs_are_listed_by_user(self, store: Store) -> None:
+        bob = a_job(user_id="bob")
+        await store.jobs.enqueue([a_job(), bob, a_job(project_id="bank", user_id="bob")])
+
+        assert await store.jobs.list(PROJECT, user_id="bob") == [bob]
+        assert await store.jobs.list(PROJECT, user_id="bob", state=JobState.QUEUED) == [bob]
+        assert await store.jobs.list(PROJECT, user_id="bob", state=JobState.DONE) == []
+        assert await store.jobs.list(PROJECT, user_id="nobody") == []
+
     async def test_jobs_are_counted_by_state(self, store: Store) -> None:
         await store.jobs.enqueue([a_job(user_id=f"user {n}") for n in range(4)])
         await store.jobs.enqueue([a_job(project_id="bank", user_id="zoe")])

@@ -84,10 +84,13 @@ async def list_jobs(
     owner: Owner,
     services: ServicesOfApp,
     state: QueryState = None,
+    user_id: QueryText = None,
     limit: Annotated[Limit, unset_if_blank(DEFAULT_JOBS)] = DEFAULT_JOBS,
 ) -> Jobs:
-    """List background jobs, the newest first."""
-    jobs = await services.administration.jobs(owner.project_id, state=state, limit=limit)
+    """List background jobs, in a state and of a user if they are named, the newest first."""
+    jobs = await services.administration.jobs(
+        owner.project_id, state=state, user_id=user_id, limit=limit
+    )
     counts = await services.administration.counts(owner.project_id)
     return Jobs(jobs=[JobDocument.of(job) for job in jobs], counts=CountsDocument.of(counts))
 

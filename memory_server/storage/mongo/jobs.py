@@ -138,11 +138,17 @@ class MongoJobs(Jobs):
         return count
 
     async def list(
-        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+        self,
+        project_id: str,
+        *,
+        state: JobState | None = None,
+        user_id: str | None = None,
+        limit: int = 100,
     ) -> Sequence[Job]:
         if limit <= 0:
             return []
         wanted = {"project_id": project_id} | ({} if state is None else {"state": state.value})
+        wanted |= {} if user_id is None else {"user_id": user_id}
         newest = [("created_at", DESCENDING), ("arrived", DESCENDING)]
         with self._database.translated():
             found = self._database[JOBS].find(wanted).sort(newest).limit(limit)

@@ -86,9 +86,19 @@ class SqliteJobs(Jobs):
         )
 
     async def list(
-        self, project_id: str, *, state: JobState | None = None, limit: int = 100
+        self,
+        project_id: str,
+        *,
+        state: JobState | None = None,
+        user_id: str | None = None,
+        limit: int = 100,
     ) -> Sequence[Job]:
-        values = {"project_id": project_id, "state": state and state.value, "limit": max(limit, 0)}
+        values = {
+            "project_id": project_id,
+            "state": state and state.value,
+            "user_id": user_id,
+            "limit": max(limit, 0),
+        }
         statement = SQL["list" if state is None else "list_of_state"]
         return await self._database.read(
             lambda db: [job_of(row) for row in db.execute(statement, values)]

@@ -100,13 +100,15 @@ UPDATE jobs SET
 WHERE project_id = :project_id AND state = 'failed';
 
 -- name: list
--- Jobs of a project, the newest first.
-SELECT * FROM jobs WHERE project_id = :project_id
+-- Jobs of a project, or of a user of it, the newest first.
+SELECT * FROM jobs
+WHERE project_id = :project_id AND (:user_id IS NULL OR user_id = :user_id)
 ORDER BY created_at DESC, seq DESC LIMIT :limit;
 
 -- name: list_of_state
--- Jobs of a project that stand somewhere, the newest first.
-SELECT * FROM jobs WHERE project_id = :project_id AND state = :state
+-- Jobs of a project, or of a user of it, that stand somewhere, the newest first.
+SELECT * FROM jobs
+WHERE project_id = :project_id AND state = :state AND (:user_id IS NULL OR user_id = :user_id)
 ORDER BY created_at DESC, seq DESC LIMIT :limit;
 
 -- name: counts
