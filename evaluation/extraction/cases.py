@@ -4,11 +4,11 @@
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -190,22 +190,23 @@ class Case(_Part):
             yield from session.turns
 
     @property
-    def zone(self) -> Any:
-        """The offset of its first date, by which days are meant; None: nothing is dated."""
-        dates = (
-            moment
-            for session in self.sessions
-            for moment in (session.date, *(turn.date for turn in session.turns))
-            if moment is not None
-        )
-        first = next(dates, None)
-        return None if first is None else first.tzinfo
+    def dates(self) -> Iterator[datetime]:
+        """Yield every date that its sessions and turns are given."""
+        for session in self.sessions:
+            for moment in (session.date, *(turn.date for turn in session.turns)):
+                if moment is not None:
+                    yield moment
 
-    def moment(self, bound: datetime | date) -> datetime:
-        """Return a bound of an event time as a moment; days are of the case's own offset."""
+    def moments(self, bound: datetime | date) -> Set[datetime]:
+        """Return a bound of an event time as a moment.
+
+        A day begins at midnight of an offset in which the case was said: of any, if there are
+        several, as in summer and in winter.
+        """
         if isinstance(bound, datetime):
-            return bound
-        return datetime.combine(bound, time(), tzinfo=self.zone)
+            return {bound}
+        zones = {moment.tzinfo for moment in self.dates} or {UTC}
+        return {datetime.combine(bound, time(), tzinfo=zone) for zone in zones}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
