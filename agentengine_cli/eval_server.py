@@ -17,6 +17,7 @@ from agentengine_cli.control.secrets import SecretStore
 from agentengine_cli.control.server import COMMAND, Outcome, Report
 from agentengine_cli.control.state import Delivery, StateDirectory
 from agentengine_cli.credentials import OwnerToken
+from agentengine_cli.output import Output
 from memory_server import project_config
 from memory_server.project_config import ProjectConfig
 
@@ -81,6 +82,17 @@ class OwnServer:
             finally:
                 report("stopping the evaluation's server")
                 server.stop(state.server() or record)
+
+    @contextlib.contextmanager
+    def shown(self, output: Output) -> Iterator[tuple[Server, bool]]:
+        """Run it as `running` does, and tell how far its start is."""
+        with output.status("server: starting") as status:
+            stack = contextlib.ExitStack()
+            reached = stack.enter_context(
+                self.running(lambda news: status.update(f"server: {news}"))
+            )
+        with stack:
+            yield reached
 
     def _check(self, server: control.Server, outcome: Outcome) -> None:
         if outcome.is_ready:

@@ -2,19 +2,17 @@
 
 import contextlib
 import json
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from agentengine_cli import config_file
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, run
 from agentengine_cli.control.clock import SystemClock
-from agentengine_cli.control.lock import locked
-from agentengine_cli.errors import CliError, Interrupted, WrongUsage
+from agentengine_cli.errors import CliError, WrongUsage
+from agentengine_cli.eval_directory import held
 from agentengine_cli.eval_progress import Watching
 from agentengine_cli.eval_server import OwnServer, memory_of
 from evaluation.datasets.generator import generate
@@ -27,8 +25,6 @@ from evaluation.workspace import SERVER, Workspace, kept_manifest
 
 ON_SERVER = ("ingest", "search")
 """Stages that speak to a server; the others read records alone."""
-LOCK = ".lock"
-LOCK_SECONDS = 1.0
 CLIENT_SECONDS = 120.0
 """How long one answer of a server is waited for."""
 
@@ -65,9 +61,7 @@ class Order:
         """
         suite = self._read()
         output = self.context.output
-        self._make_directory()
-        lock = self.directory / LOCK
-        with locked(lock, clock=self.clock, timeout_seconds=LOCK_SECONDS), _ended_in_order():
+        with held(self.directory, clock=self.clock):
             evaluation = Evaluation(
                 suite,
                 Workspace(self.directory, told=output.note),
@@ -78,21 +72,7 @@ class Order:
             if self.redo is not None:
                 gone = evaluation.redo(self.redo)
                 output.note(f"{gone} records are made again, from the stage {self.redo} on")
-            try:
-                yield Session(order=self, evaluation=evaluation)
-            except KeyboardInterrupt as error:
-                raise Interrupted(
-                    f"Stopped; what was done is kept in {self.directory}",
-                    hint="Run the same command again: it goes on where it was",
-                ) from error
-
-    def _make_directory(self) -> None:
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise WrongUsage(
-                f"--out: {self.directory} is a file, or below one: name a directory"
-            ) from None
+            yield Session(order=self, evaluation=evaluation)
 
     def _read(self) -> Suite:
         options = self.options
@@ -154,7 +134,7 @@ class Session:
 
     @contextlib.contextmanager
     def _server(self) -> Iterator[tuple[Server, bool, bool]]:
-        order, output = self.order, self.order.context.output
+        order = self.order
         if order.target is not None:
             yield order.target, False, False
             return
@@ -165,12 +145,7 @@ class Session:
             config=order.config,
             shell=dict(order.context.environ),
         )
-        with output.status("server: starting") as status:
-            stack = contextlib.ExitStack()
-            server, is_new = stack.enter_context(
-                own.running(lambda news: status.update(f"server: {news}"))
-            )
-        with stack:
+        with own.shown(order.context.output) as (server, is_new):
             yield server, True, is_new
 
 
@@ -203,17 +178,3 @@ def write_generated(path: Path, *, variant: str, questions: int, seed: int) -> i
     finally:
         new.unlink(missing_ok=True)
     return path.stat().st_size
-
-
-@contextlib.contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Have a request to end be an interrupt, so that a server that was started is stopped."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentengine_cli.commands import eval_options as options
+from agentengine_cli.commands.eval_extraction import extraction
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
     ContextOption,
@@ -235,3 +236,4 @@ _command(
     agentengine eval report --out first --fail-under recall@10=0.75
     """,
 )
+app.command("extraction")(extraction)

@@ -13,9 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
-import yaml
-
 from evaluation.extraction.cases import Case
+from evaluation.extraction.places import located
 from evaluation.extraction.records import StoredMemory
 from evaluation.extraction.wording import is_cjk, words_of
 
@@ -125,7 +124,7 @@ def _plain(word: str) -> str:
 
 @cache
 def _known() -> _Known:
-    document: Mapping[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    document: Mapping[str, Any] = located(_FILE.read_text(encoding="utf-8")).value
     return _Known(
         words=frozenset(_split([*document["words"], *document["irregular"]])),
         months=[frozenset(map(_plain, names)) for names in document["months"]],

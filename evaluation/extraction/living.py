@@ -72,6 +72,7 @@ class Life:
                     content=turn.text,
                     idempotency_key=str(number),
                     metadata=_metadata(session, turn) or None,
+                    tool_call_id=f"call {number}" if turn.role == "tool" else None,
                 )
             )
 

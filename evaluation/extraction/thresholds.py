@@ -11,12 +11,18 @@ from memory_server.project_config.explain import did_you_mean, listed
 _LANGUAGES: Sequence[str] = get_args(Language)
 
 
+def check(wanted: Mapping[str, float]) -> None:
+    """Raise `InvalidRequest` for a name that is no figure's."""
+    for name in wanted:
+        _parts(name)
+
+
 def missed(figures: Sequence[Figure], wanted: Mapping[str, float]) -> Sequence[str]:
     """Return what is not reached in any half, in words; `made_up` is how many at the most.
 
     A name is a measure, with a type, a language or both before it and dots between.
 
-    Raises `InvalidRequest` for a name that is none.
+    Raises what `check` raises.
     """
     return [line for name, value in wanted.items() for line in _missed(figures, name, value)]
 
