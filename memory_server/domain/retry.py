@@ -9,6 +9,7 @@ from memory_server.errors import (
     KeyMissing,
     KeyRejected,
     MemoryServerError,
+    ModelNotFound,
     ProviderRateLimited,
     ProviderUnavailable,
     StorageError,
@@ -70,6 +71,7 @@ class RetryPolicy:
             ),
             KeyRejected: _KEY,
             KeyMissing: _KEY,
+            ModelNotFound: _KEY,
         }
     )
 
@@ -85,12 +87,18 @@ class RetryPolicy:
         """
         if not error.retryable:
             return None
-        pace = next((self.paces[kind] for kind in type(error).__mro__ if kind in self.paces), None)
-        pace = pace or self.default
-        if self._is_over(pace, attempts, age):
+        if self._is_over(self._pace(error), attempts, age):
             return None
+        return self.wait(error, times=attempts)
+
+    def wait(self, error: MemoryServerError, *, times: int) -> timedelta:
+        """Return the wait after a failure that came so many times in a row."""
         asked = bounded_wait(error.details.get("retry_after"))
-        return max(pace.wait(attempts), timedelta(seconds=asked or 0.0))
+        return max(self._pace(error).wait(times), timedelta(seconds=asked or 0.0))
+
+    def _pace(self, error: MemoryServerError) -> Pace:
+        pace = next((self.paces[kind] for kind in type(error).__mro__ if kind in self.paces), None)
+        return pace or self.default
 
     def _is_over(self, pace: Pace, attempts: int, age: timedelta) -> bool:
         if pace.patience is None:

@@ -13,6 +13,7 @@
     - MemoryNotFound
     - SnapshotNotFound
     - JobNotFound
+    - ProposalNotFound
     - AccountNotFound
     - MemberNotFound
     - OrganizationNotFound
@@ -29,6 +30,8 @@
     - DuplicateMemory
     - AlreadyPromoted
     - LeaseLost
+    - ProposalDecided
+    - ProposalChanged
     - DuplicateName
     - ProjectNotEmpty
     - ProjectInUse
@@ -61,11 +64,13 @@
     - ProviderRateLimited
     - KeyRejected
     - KeyMissing
+    - ModelNotFound
     - ProviderMissing
     - Refused
     - InvalidAnswer
     - InputTooLong
     - WrongDimension
+  + BudgetSpent
   + AllSourcesFailed
   + SourceNotIndexed
   + InvalidProjectConfig
@@ -142,6 +147,9 @@ from memory_server.errors.memory import (
     JobNotFound,
     LeaseLost,
     MemoryNotFound,
+    ProposalChanged,
+    ProposalDecided,
+    ProposalNotFound,
     PublishingPath,
     SnapshotNotFound,
     SourceNotIndexed,
@@ -150,10 +158,12 @@ from memory_server.errors.memory import (
     VersionConflict,
 )
 from memory_server.errors.providers import (
+    BudgetSpent,
     InputTooLong,
     InvalidAnswer,
     KeyMissing,
     KeyRejected,
+    ModelNotFound,
     ProviderError,
     ProviderMissing,
     ProviderRateLimited,
@@ -193,6 +203,7 @@ __all__ = [
     "ApplyInProgress",
     "ArchiveTooNew",
     "BodyTooSlow",
+    "BudgetSpent",
     "Conflict",
     "DeadlineExceeded",
     "DuplicateMemory",
@@ -219,6 +230,7 @@ __all__ = [
     "MemberNotFound",
     "MemoryNotFound",
     "MemoryServerError",
+    "ModelNotFound",
     "NoBackup",
     "NotAuthenticated",
     "NotFound",
@@ -229,6 +241,9 @@ __all__ = [
     "ProjectInUse",
     "ProjectNotEmpty",
     "ProjectNotFound",
+    "ProposalChanged",
+    "ProposalDecided",
+    "ProposalNotFound",
     "ProviderError",
     "ProviderKeyMissing",
     "ProviderMissing",

@@ -45,6 +45,12 @@ class JobNotFound(NotFound):
     code = "JOB_NOT_FOUND"
 
 
+class ProposalNotFound(NotFound):
+    """No proposal has that id."""
+
+    code = "PROPOSAL_NOT_FOUND"
+
+
 class UnknownCustomType(NotFound):
     """No custom memory type has that name."""
 
@@ -63,6 +69,18 @@ class DuplicateMemory(Conflict):
 
     code = "DUPLICATE_MEMORY"
     retryable = True
+
+
+class ProposalDecided(Conflict):
+    """The proposal was decided otherwise already."""
+
+    code = "PROPOSAL_DECIDED"
+
+
+class ProposalChanged(Conflict):
+    """The proposal was changed or decided by someone else meanwhile."""
+
+    code = "PROPOSAL_CHANGED"
 
 
 class AlreadyPromoted(Conflict):

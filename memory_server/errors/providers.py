@@ -37,6 +37,13 @@ class KeyMissing(ProviderError):
     retryable = True
 
 
+class ModelNotFound(ProviderError):
+    """The model provider knows no model of that name."""
+
+    code = "MODEL_NOT_FOUND"
+    retryable = True
+
+
 class ProviderMissing(ProviderError):
     """The model cannot be loaded because what it needs is not installed."""
 
@@ -65,3 +72,10 @@ class WrongDimension(ProviderError):
     """The model returned vectors of another dimension than the configured one."""
 
     code = "WRONG_DIMENSION"
+
+
+class BudgetSpent(MemoryServerError):
+    """The project's budget of model calls is spent until the next hour begins."""
+
+    code = "BUDGET_SPENT"
+    retryable = True

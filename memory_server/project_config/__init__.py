@@ -33,6 +33,7 @@ from memory_server.project_config.schema import (
 )
 from memory_server.project_config.values import (
     MEMORY_TYPES,
+    BudgetConfig,
     CustomMemoryType,
     EmbeddingConfig,
     ExtractionLlmConfig,
@@ -49,6 +50,7 @@ __all__ = [
     "MEMORY_TYPES",
     "OPENAI_URL",
     "SCHEMA_FILE",
+    "BudgetConfig",
     "CustomMemoryType",
     "EmbeddingConfig",
     "ExtractionLlmConfig",

@@ -40,6 +40,14 @@ class ExtractionLlmConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetConfig:
+    """How much each project's extraction may take of the model an hour; None: any amount."""
+
+    calls_per_hour: int | None = None
+    tokens_per_hour: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotConfig:
     """When turns are promoted, and how long they stay."""
 
@@ -82,6 +90,7 @@ class MemoryConfig:
     """The types extracted, in order, folds resolved."""
     enabled_by_absence: bool = False
     """Whether every type is on because the key is absent."""
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
     custom_memory_types: Sequence[CustomMemoryType] = ()
     partition_keys: Sequence[PartitionKey] = ()
     partition_index: Mapping[str, Literal["text", "vector", "both"]] = field(default_factory=dict)

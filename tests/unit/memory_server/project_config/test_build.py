@@ -5,6 +5,7 @@ import pytest
 
 from memory_server.project_config import (
     MEMORY_TYPES,
+    BudgetConfig,
     CustomMemoryType,
     EmbeddingConfig,
     ExtractionLlmConfig,
@@ -119,3 +120,9 @@ def test_an_extraction_block_without_a_list_extracts_every_type() -> None:
     config = parse({"extraction": {}})
 
     assert (config.enabled, config.enabled_by_absence) == (MEMORY_TYPES, True)
+
+
+def test_budget_is_unbounded_unless_it_is_given() -> None:
+    assert parse({}).budget == BudgetConfig(calls_per_hour=None, tokens_per_hour=None)
+    given = {"extraction": {"budget": {"calls_per_hour": 100, "tokens_per_hour": None}}}
+    assert parse(given).budget == BudgetConfig(calls_per_hour=100, tokens_per_hour=None)

@@ -144,3 +144,11 @@ def test_a_digest_depends_on_the_content_alone() -> None:
     assert digest({"a": 1, "b": {"c": [1], "d": "é"}}) == digest(turned)
     assert digest({"a": 1}) != digest({"a": True})
     assert digest({}) == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+
+def test_a_budget_that_says_what_its_absence_says_is_no_difference() -> None:
+    budget = {"extraction": {"budget": {"calls_per_hour": 100, "tokens_per_hour": None}}}
+
+    assert differences({}, budget) == [
+        "memory.extraction.budget.calls_per_hour: null (default) -> 100"
+    ]

@@ -148,3 +148,19 @@ def test_a_file_name_cannot_break_the_line() -> None:
 
 def test_the_whole_file_is_told_when_nothing_else_can_be() -> None:
     assert told("") == "project-config.yaml:1:1: the file is empty: it needs a `memory:` mapping"
+
+
+@pytest.mark.parametrize(
+    ("budget", "path"),
+    [
+        ("{calls_per_hour: 0}", "memory.extraction.budget.calls_per_hour"),
+        ("{tokens_per_hour: 1.5}", "memory.extraction.budget.tokens_per_hour"),
+        ("{tokens_per_hour: many}", "memory.extraction.budget.tokens_per_hour"),
+        ("{calls_per_day: 5}", "memory.extraction.budget.calls_per_day"),
+        ("5", "memory.extraction.budget"),
+    ],
+)
+def test_a_budget_is_of_whole_positive_numbers(budget: str, path: str) -> None:
+    found = problems_of(f"memory: {{extraction: {{budget: {budget}}}}}")
+
+    assert [problem.path for problem in found] == [path]
