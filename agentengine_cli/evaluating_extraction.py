@@ -72,15 +72,17 @@ class ExtractionOrder:
             )
 
     def _chosen(self) -> Sequence[Labelled]:
-        every = read_cases(self.cases or CASES)
+        root = self.cases or CASES
+        if (root / self.half).is_dir():  # what is not measured need not be right
+            root /= self.half
         wanted = HALVES if self.half == BOTH else (self.half,)
-        of_half = [one for one in every if one.half in wanted or one.half not in HALVES]
+        of_half = [one for one in read_cases(root) if one.half in wanted or one.half not in HALVES]
         known = {one.case.id for one in of_half}
         if unknown := [name for name in self.only or () if name not in known]:
             raise WrongUsage(f"--only: there is no case {', '.join(unknown)} in what is measured")
         chosen = [one for one in of_half if not self.only or one.case.id in self.only]
         if not chosen:
-            raise WrongUsage(f"--half: {self.cases or CASES} has no case of the half {self.half}")
+            raise WrongUsage(f"--half: {root} has no case of the half {self.half}")
         return chosen
 
     def _lived(self, cases: Sequence[Labelled]) -> tuple[Mapping[str, Any], Sequence[CaseRecord]]:

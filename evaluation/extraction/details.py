@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.extraction.cases import Expected
+from evaluation.extraction.labels import Expected
 from evaluation.extraction.matching import Compared, Pair
 from evaluation.extraction.records import StoredMemory
 

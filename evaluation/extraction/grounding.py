@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
-from evaluation.extraction.cases import Case
+from evaluation.extraction.labels import Case
 from evaluation.extraction.places import located
 from evaluation.extraction.records import StoredMemory
 from evaluation.extraction.wording import is_cjk, words_of

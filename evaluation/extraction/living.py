@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from evaluation.digests import digest_of
-from evaluation.extraction.cases import Case, SaidSession, SaidTurn
+from evaluation.extraction.labels import Case, SaidSession, SaidTurn
 from evaluation.extraction.records import CaseRecord, StoredMemory
 from evaluation.pipelines.evidence import MOST_LISTED, TYPES
 from evaluation.pipelines.recording import patiently

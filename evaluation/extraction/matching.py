@@ -8,8 +8,8 @@ if it says all of `says` and none of `not`, and is about the subject.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.extraction.cases import Case, Expected
 from evaluation.extraction.grounding import Grounds
+from evaluation.extraction.labels import Case, Expected
 from evaluation.extraction.records import CaseRecord, StoredMemory
 from evaluation.extraction.wording import folded, has, says
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.digests import digest_of
-from evaluation.extraction.cases import TYPES, Labelled
+from evaluation.extraction.cases import Labelled
 from evaluation.extraction.details import Detail, details
+from evaluation.extraction.labels import TYPES
 from evaluation.extraction.matching import compare
 from evaluation.extraction.records import CaseRecord
 from evaluation.extraction.scores import ALL, MADE_UP, MEASURES, Figure, figures

@@ -25,7 +25,7 @@ from itertools import product
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.extraction.cases import TYPES
+from evaluation.extraction.labels import TYPES
 from evaluation.extraction.matching import SEMANTIC, Compared, Pair
 from evaluation.metrics.intervals import wilson
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from evaluation.extraction.cases import TYPES, Language
+from evaluation.extraction.labels import TYPES, Language
 from evaluation.extraction.scores import ALL, MADE_UP, MEASURES, Figure
 from memory_server.errors import InvalidRequest
 from memory_server.project_config.explain import did_you_mean, listed
