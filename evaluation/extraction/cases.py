@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from evaluation.errors import InvalidCases
 from evaluation.extraction.labels import ROLES, Case
-from evaluation.extraction.places import Located, Steps, Unreadable, located
+from evaluation.extraction.places import Located, Place, Steps, Unreadable, located
 from memory_server.project_config.explain import did_you_mean
 
 CASES: Final = Path(__file__).parent / "cases"
@@ -63,14 +63,14 @@ def _read(path: Path) -> tuple[list[Labelled], list[str]]:
     files = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
     cases: list[Labelled] = []
     problems: list[str] = []
-    known: dict[str, str] = {}
+    known: dict[tuple[str, str], str] = {}
     for file in files:
         for labelled, place in _of_file(file, problems):
-            first = known.setdefault(labelled.case.id, place)
+            first = known.setdefault((labelled.half, labelled.case.id), place)
             if first != place:
                 problems.append(
                     f"{place}: case {labelled.case.id}: id: {first} has it already: "
-                    "give each case one of its own"
+                    "give each case of a half one of its own"
                 )
             cases.append(labelled)
     return cases, problems
@@ -93,7 +93,10 @@ def _of_file(file: Path, problems: list[str]) -> Iterator[tuple[Labelled, str]]:
         problems.append(f"{file}:1:1: a file is a list of cases: begin each with `- id:`")
         return
     half = next((name for name in reversed(file.parts[:-1]) if name in HALVES), OWN)
-    problems += [_problem(file, tree, steps, "stands twice: keep one") for steps in tree.repeated]
+    problems += [
+        _problem(file, tree, steps, "stands twice: keep one", place)
+        for steps, place in tree.repeated
+    ]
     for at, value in enumerate(tree.value):
         try:
             case = Case.model_validate(value)
@@ -125,8 +128,10 @@ def _written(tree: Located, steps: Steps) -> Steps:
 _NAMES: Final = frozenset(name for names in _FIELDS.values() for name in names)
 
 
-def _problem(file: Path, tree: Located, steps: Steps, reason: str) -> str:
-    line, column = tree.place(steps)
+def _problem(
+    file: Path, tree: Located, steps: Steps, reason: str, place: Place | None = None
+) -> str:
+    line, column = place or tree.place(steps)
     case = tree.value[steps[0]] if steps else None
     name = case.get("id") if isinstance(case, dict) else None
     whose = f"case {name or steps[0]}" if steps else ""

@@ -71,7 +71,7 @@ def _history(one: Compared) -> Told:
 def _as_of(one: Compared) -> Told:
     for answer in one.as_of:
         if not answer.is_right:
-            yield "semantic", answer.words
+            yield "semantic", f"as of {answer.at.isoformat()}: {answer.words}"
 
 
 def _wrong(

@@ -7,6 +7,7 @@ if it says all of `says` and none of `not`, and is about the subject.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from evaluation.extraction.grounding import Grounds
 from evaluation.extraction.labels import Case, Expected
@@ -39,6 +40,7 @@ class MadeUp:
 class AsOfAnswer:
     """Whether a search as of a moment found what held then."""
 
+    at: datetime
     words: str
     is_right: bool
 
@@ -103,6 +105,7 @@ def compare(case: Case, record: CaseRecord) -> Compared:
         made_up=_made_up(case, live),
         as_of=[
             AsOfAnswer(
+                at=asked.at,
                 words=" ".join(one if isinstance(one, str) else one[0] for one in asked.says),
                 is_right=any(says(text, asked.says) for text in texts)
                 and not any(has(text, word) for text in texts for word in asked.says_not),

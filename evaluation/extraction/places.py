@@ -32,8 +32,8 @@ class Located:
 
     value: Any = None
     places: dict[Steps, Place] = field(default_factory=dict)
-    repeated: list[Steps] = field(default_factory=list)
-    """Keys that a mapping has twice; the first one counts."""
+    repeated: list[tuple[Steps, Place]] = field(default_factory=list)
+    """Keys that a mapping has already, and where they stand again; the first one counts."""
 
     def place(self, steps: Steps) -> Place:
         """Return where a value stands, or what it is missing from."""
@@ -64,7 +64,7 @@ def located(text: str) -> Located:
 
 
 def _value(node: Node, steps: Steps, grown: Located) -> Any:
-    grown.places[steps] = (node.start_mark.line + 1, node.start_mark.column + 1)
+    grown.places[steps] = _start(node)
     if isinstance(node, SequenceNode):
         return [_value(child, (*steps, at), grown) for at, child in enumerate(node.value)]
     if isinstance(node, MappingNode):
@@ -80,7 +80,11 @@ def _mapping(node: MappingNode, steps: Steps, grown: Located) -> dict[str, Any]:
         name = key.value if isinstance(key, ScalarNode) else "(no name)"
         own = (*steps, name)
         if name in values:
-            grown.repeated.append(own)
+            grown.repeated.append((own, _start(key)))
             continue
         values[name] = _value(child, own, grown)
     return values
+
+
+def _start(node: Node) -> Place:
+    return node.start_mark.line + 1, node.start_mark.column + 1
