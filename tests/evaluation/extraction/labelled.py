@@ -23,7 +23,7 @@ def a_case(*said: str, language: str = "en", **labels: Any) -> Case:
     return Case.model_validate(document)
 
 
-def expected(*words: str, **more: Any) -> dict[str, Any]:
+def expected(*words: str | list[str], **more: Any) -> dict[str, Any]:
     """Return a label of a fact."""
     return {"type": "semantic", "says": list(words), **more}
 
