@@ -16,6 +16,10 @@ class Role(StrEnum):
     SYSTEM = "system"
 
 
+QUOTES_MEMORY = "local"
+"""The answerer that only quotes memory, as its turns' metadata name it under `answered_by`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
     """A turn before the store has numbered it."""
@@ -45,6 +49,11 @@ class NewTurn:
         """The name shown for the speaker: the source's own, else the role."""
         named = self.metadata.get("speaker")
         return named if isinstance(named, str) and named.strip() else self.role.value
+
+    @property
+    def only_quotes_memory(self) -> bool:
+        """Whether it says what is remembered already, and is nobody's own word."""
+        return self.role is Role.ASSISTANT and self.metadata.get("answered_by") == QUOTES_MEMORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,9 @@ from memory_server.domain.memory import MemoryType
 class Extractor(Protocol):
     """Reads a conversation and proposes what to remember of it."""
 
-    @property
     @abstractmethod
-    def name(self) -> str:
-        """Name and version, stored with every memory it made."""
+    def version(self, kind: MemoryType) -> str:
+        """Return name and version of what reads that type, stored with every memory it made."""
         ...
 
     @abstractmethod

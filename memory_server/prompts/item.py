@@ -69,8 +69,8 @@ class Prompt:
 
     @property
     def digest(self) -> str:
-        """Eight hex digits that change with the prompt."""
-        return hashlib.sha256(self.instructions.encode()).hexdigest()[:8]
+        """Eight hex digits that change with the prompt and the form of its answer."""
+        return hashlib.sha256(f"{self.instructions}\n{_CORRECTION}".encode()).hexdigest()[:8]
 
 
 def correction(problems: str) -> str:

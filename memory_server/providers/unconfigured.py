@@ -40,8 +40,7 @@ class UnconfiguredExtractor(Extractor):
     def __init__(self, reason: str) -> None:
         self._reason = reason
 
-    @property
-    def name(self) -> str:
+    def version(self, kind: MemoryType) -> str:
         return "unconfigured"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:

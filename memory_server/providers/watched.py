@@ -102,9 +102,8 @@ class WatchedExtractor(Extractor):
         self._extractor = extractor
         self._watch = watch
 
-    @property
-    def name(self) -> str:
-        return self._extractor.name
+    def version(self, kind: MemoryType) -> str:
+        return self._extractor.version(kind)
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
         try:

@@ -24,6 +24,8 @@ ATTEMPTS = 30
 MOST_CONTEXTS = 50
 """Of one block; an exchange tells far less."""
 BLOCKS_ARE_GONE = "blocks are gone"
+_READ = (MemoryType.EPISODIC, MemoryType.SEMANTIC)
+"""What of an exchange is read: its summary comes of episodes, its contexts of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class ContextMaking:
             episodes = await self._extractor.extract(conversation, MemoryType.EPISODIC)
             facts = await self._extractor.extract(conversation, MemoryType.SEMANTIC)
         reading = _Reading(
-            self._extractor.name,
+            " + ".join(dict.fromkeys(map(self._extractor.version, _READ))),
             whole(_summary(episodes)),
             [(whole(one.body.chunk_text), list(one.turn_ids)) for one in facts.candidates],
         )

@@ -84,7 +84,7 @@ class ExtractionOfSnapshots:
             return kept
         kind = MemoryType(job.payload["type"])
         document = _document(_bounded(await self._extractor.extract(conversation, kind)))
-        name = self._extractor.name
+        name = self._extractor.version(kind)
         await self._jobs.save_progress(job, {"extractor": name, "extraction": document})
         extraction = _EXTRACTION.validate_python(document)
         for rejected in extraction.rejected:

@@ -1,6 +1,5 @@
 """Extraction by a language model."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +21,6 @@ from memory_server.providers.extraction.windows import Piece, pieces, windows
 PROMPTS: Mapping[MemoryType, Prompt] = {
     module.PROMPT.kind: module.PROMPT for module in (semantic, episodic, procedural, taxonomic)
 }
-_DIGEST = hashlib.sha256("".join(p.digest for p in PROMPTS.values()).encode()).hexdigest()[:8]
 _WINDOW_TOKENS = 6000
 _OVERLAP_TOKENS = 400
 _MAX_EXCERPT = 2000
@@ -55,17 +53,14 @@ class LanguageModelExtractor(Extractor):
         self._model = LazyChatModel(access)
         self._window_tokens = window_tokens
 
-    @property
-    def name(self) -> str:
-        return f"llm/{self._model.name}/{_DIGEST}"
+    def version(self, kind: MemoryType) -> str:
+        return f"llm/{self._model.name}/{kind.value}-{PROMPTS[kind].digest}"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
         tally = _Tally()
-        shown = [(turn, without_injected(turn.content)) for turn in _by_people(conversation)]
-        parts = list(pieces(shown, max_tokens=self._window_tokens))
-        for window in windows(
-            parts, max_tokens=self._window_tokens, overlap_tokens=_OVERLAP_TOKENS
-        ):
+        sizes = {"max_tokens": self._window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
+        shown = list(_by_people(conversation))
+        for window in windows(list(pieces(shown, **sizes)), **sizes):
             checker = Checker(PROMPTS[kind], conversation.snapshot.id, [p.turn for p in window])
             await self._read(window, checker, PROMPTS[kind], tally)
         return Extraction(
@@ -123,9 +118,16 @@ class LanguageModelExtractor(Extractor):
         tally.rejected += second.rejected or (() if answer and answer.items else first.rejected)
 
 
-def _by_people(conversation: Conversation) -> Iterator[Turn]:
-    """Yield what people and assistants said; tools and system prompts are no speakers."""
-    return (turn for turn in conversation.turns if turn.role in (Role.USER, Role.ASSISTANT))
+def _by_people(conversation: Conversation) -> Iterator[tuple[Turn, str]]:
+    """Yield what people and assistants said in words of their own, with these words.
+
+    Tools and system prompts are no speakers, and what was recalled from memory is known already.
+    """
+    for turn in conversation.turns:
+        if turn.role in (Role.USER, Role.ASSISTANT) and not turn.only_quotes_memory:
+            words = without_injected(turn.content)
+            if words.strip():
+                yield turn, words
 
 
 def _shown(piece: Piece) -> ShownTurn:
@@ -136,6 +138,7 @@ def _shown(piece: Piece) -> ShownTurn:
         speaker=turn.speaker,
         text=piece.text,
         said_at=said_at(turn),
+        is_continued=piece.start > 0,
     )
 
 

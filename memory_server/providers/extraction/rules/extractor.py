@@ -33,8 +33,7 @@ class RuleExtractor(Extractor):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rules")
         self._is_closed = False
 
-    @property
-    def name(self) -> str:
+    def version(self, kind: MemoryType) -> str:
         return f"rules/{VERSION}"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:

@@ -19,8 +19,6 @@ MAX_OF_CONVERSATION = 1_000_000
 _MAX_EXCERPT = 200
 _END = re.compile(r"[.!?…]\s|\n")
 _PEOPLE = (Role.USER, Role.ASSISTANT)
-_QUOTES_MEMORY = "local"
-"""The answerer that only quotes memory: what it says is known already, and nobody's own word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ def _bounds(conversation: Conversation) -> Iterator[tuple[Turn, int]]:
     """Yield the turns of people, and how many characters of each are read."""
     room = MAX_OF_CONVERSATION
     for turn in conversation.turns:
-        if turn.role in _PEOPLE and not _is_quoted_from_memory(turn):
+        if turn.role in _PEOPLE and not turn.only_quotes_memory:
             said = _without_ballast(turn)
             read = _whole_sentences(said.content, min(MAX_CHARACTERS, room))
             room -= read
@@ -84,10 +82,6 @@ def _without_ballast(turn: Turn) -> Turn:
     if len(turn.content) <= MAX_CHARACTERS:
         return turn
     return replace(turn, content=cleaning.without_injected(turn.content))
-
-
-def _is_quoted_from_memory(turn: Turn) -> bool:
-    return turn.role is Role.ASSISTANT and turn.metadata.get("answered_by") == _QUOTES_MEMORY
 
 
 def _whole_sentences(content: str, limit: int) -> int:

@@ -41,6 +41,9 @@ class Model(Extractor, Answerer):
     def name(self) -> str:
         return "model"
 
+    def version(self, kind: MemoryType) -> str:
+        return f"model/{kind.value}"
+
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
         if self.failure:
             raise self.failure

@@ -34,8 +34,7 @@ class ScriptedExtractor(Extractor):
         self.failures: list[ProviderError] = []
         self.asked = 0
 
-    @property
-    def name(self) -> str:
+    def version(self, kind: MemoryType) -> str:
         return "scripted/1"
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
