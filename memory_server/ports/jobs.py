@@ -60,6 +60,14 @@ class Jobs(Protocol):
         ...
 
     @abstractmethod
+    async def defer(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
+        """Put a claimed job back that was not tried: its attempt does not count.
+
+        Raises `LeaseLost`.
+        """
+        ...
+
+    @abstractmethod
     async def fail(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
         """Settle a claimed job as failed, to be retried by command, or raise `LeaseLost`."""
         ...

@@ -18,6 +18,7 @@ from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.spaces import Spaces
+from memory_server.ports.spending import Spending
 from memory_server.ports.turns import Turns
 
 
@@ -98,6 +99,12 @@ class Store(Protocol):
     @abstractmethod
     def spaces(self) -> Spaces:
         """Which embedding model answers, and the way to another."""
+        ...
+
+    @property
+    @abstractmethod
+    def spending(self) -> Spending:
+        """What projects have taken of models."""
         ...
 
     @property

@@ -23,6 +23,7 @@ SETTLING: dict[str, Settle] = {
     "save_progress": lambda s, job: s.jobs.save_progress(job, {"step": 1}),
     "complete": lambda s, job: s.jobs.complete(job, result={}, now=START),
     "retry": lambda s, job: s.jobs.retry(job, due_at=START, code="C", reason="r"),
+    "defer": lambda s, job: s.jobs.defer(job, due_at=START, code="C", reason="r"),
     "fail": lambda s, job: s.jobs.fail(job, code="C", reason="r", now=START),
     "settling memories": lambda s, job: s.memories.apply(PROJECT, [], settling=job),
 }
@@ -60,6 +61,25 @@ class JobsContract:
         assert await store.jobs.enqueue([job]) == 1
 
         assert await store.jobs.list(PROJECT) == [job]
+
+    async def test_a_deferred_job_waits_and_its_attempt_does_not_count(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        job = await claimed(store)
+
+        await store.jobs.defer(job, due_at=EXPIRED, code="BUDGET_SPENT", reason="later")
+
+        waiting = await the(store, job)
+        assert (waiting.state, waiting.attempts) == (JobState.QUEUED, 0)
+        assert (waiting.error_code, waiting.error) == ("BUDGET_SPENT", "later")
+        assert await claim(store) is None
+        assert (await claimed(store, now=EXPIRED)).attempts == 1
+
+    async def test_a_deferred_job_keeps_the_attempts_before(self, store: Store) -> None:
+        await store.jobs.enqueue([a_job()])
+        await store.jobs.retry(await claimed(store), due_at=START, code="C", reason="r")
+        await store.jobs.defer(await claimed(store), due_at=START, code="C", reason="r")
+
+        assert (await claimed(store)).attempts == 2
 
     async def test_the_same_work_is_queued_once(self, store: Store) -> None:
         await store.jobs.enqueue([a_job(key="k")])

@@ -20,6 +20,8 @@ EXECUTIONS = "executions"
 ATTEMPTS = "attempts"
 SERVERS = "servers"
 SPACES = "embedding_spaces"
+SPENDING = "model_spending"
+"""Calls and tokens of models by project and hour."""
 DEPLOYMENT = "deployment"
 
 MEMORIES: dict[MemoryType, str] = {

@@ -22,6 +22,7 @@ from memory_server.storage.mongo.collections import (
     SESSIONS,
     SNAPSHOTS,
     SPACES,
+    SPENDING,
     TURNS,
 )
 from memory_server.storage.mongo.job_documents import ANY_MOMENT
@@ -160,6 +161,10 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
     ATTEMPTS: [IndexModel([("last_at", ASCENDING)], name="last")],
     SERVERS: [],
     SPACES: [],
+    SPENDING: [
+        IndexModel([("project_id", ASCENDING), ("hour", ASCENDING)], name="hours_of_project"),
+        IndexModel([("hour", ASCENDING)], name="hours"),
+    ],
     DEPLOYMENT: [],
     JOBS: OF_JOBS,
     JOB_OWNERS: OF_JOB_OWNERS,

@@ -116,6 +116,10 @@ class MongoJobs(Jobs):
     async def retry(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
         await self._settle(job, again(due_at, code, reason))
 
+    async def defer(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
+        untried = {"attempts": job.attempts - 1}
+        await self._settle(job, {**again(due_at, code, reason), **untried})
+
     async def fail(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
         await self._settle(job, failed(code, reason, now))
 

@@ -23,13 +23,14 @@ from memory_server.storage.mongo.collections import (
     PROJECTS,
     SESSIONS,
     SNAPSHOTS,
+    SPENDING,
     TURNS,
 )
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document
 
 _CREDENTIALS = (ACCOUNTS, MEMBERS, LOGINS)
-_TRACES = (SESSIONS, JOBS, JOB_OWNERS)
+_TRACES = (SESSIONS, JOBS, JOB_OWNERS, SPENDING)
 """What may be left of a project that holds no memory any more."""
 _UNFINISHED = {"state": {"$in": [JobState.QUEUED.value, JobState.RUNNING.value]}}
 _HELD: Sequence[tuple[str, str, Document]] = (

@@ -20,6 +20,7 @@ from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.spaces import Spaces
+from memory_server.ports.spending import Spending
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from memory_server.search.local.index import VECTOR_MEMORY_BYTES
@@ -40,6 +41,7 @@ from memory_server.storage.mongo.search import ChosenIndex
 from memory_server.storage.mongo.servers import MongoServers
 from memory_server.storage.mongo.snapshots import MongoSnapshots
 from memory_server.storage.mongo.spaces import MongoSpaces
+from memory_server.storage.mongo.spending import MongoSpending
 from memory_server.storage.mongo.turns import MongoTurns
 
 
@@ -66,6 +68,7 @@ class MongoStore(Store):
         self._archive = MongoArchive(database, arrivals, clock)
         self._memories = MongoMemories(database, clock, arrivals)
         self._spaces = MongoSpaces(database, arrivals)
+        self._spending = MongoSpending(database)
         self._accounts = MongoAccounts(database)
         self._projects = MongoProjects(database)
         self._members = MongoMembers(database)
@@ -115,6 +118,10 @@ class MongoStore(Store):
     @property
     def spaces(self) -> Spaces:
         return self._spaces
+
+    @property
+    def spending(self) -> Spending:
+        return self._spending
 
     @property
     def executions(self) -> Executions:

@@ -72,6 +72,9 @@ class SqliteJobs(Jobs):
     async def retry(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
         await self._settle("retry", job, due_at=to_micros(due_at), code=code, reason=reason)
 
+    async def defer(self, job: Job, *, due_at: datetime, code: str, reason: str) -> None:
+        await self._settle("defer", job, due_at=to_micros(due_at), code=code, reason=reason)
+
     async def fail(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
         await self._settle("fail", job, code=code, reason=reason, now=to_micros(now))
 

@@ -77,6 +77,14 @@ UPDATE jobs SET
 WHERE project_id = :project_id AND id = :id AND state = 'running'
     AND lease_owner = :lease_owner AND attempts = :attempts;
 
+-- name: defer
+-- Put back a job that is still the worker's and was not tried.
+UPDATE jobs SET
+    state = 'queued', due_at = :due_at, attempts = attempts - 1, lease_owner = NULL,
+    lease_until = NULL, error_code = :code, error = :reason
+WHERE project_id = :project_id AND id = :id AND state = 'running'
+    AND lease_owner = :lease_owner AND attempts = :attempts;
+
 -- name: fail
 -- Settle as failed a job that is still the worker's.
 UPDATE jobs SET

@@ -15,7 +15,7 @@ from memory_server.storage.sqlite.database import Database
 SQL = load("memory_server.storage.sqlite", "projects.sql")
 
 _CREDENTIALS = ("delete_accounts", "delete_members", "delete_logins")
-_TRACES = ("delete_sessions", "delete_jobs", "delete_job_owners")
+_TRACES = ("delete_sessions", "delete_jobs", "delete_job_owners", "delete_spending")
 """What may be left of a project that holds no memory any more."""
 
 

@@ -70,3 +70,7 @@ DELETE FROM jobs WHERE project_id = :id;
 -- name: delete_job_owners
 -- Forget when a project's owners were served.
 DELETE FROM job_owners WHERE project_id = :id;
+
+-- name: delete_spending
+-- Forget what a project took of models.
+DELETE FROM spending WHERE project_id = :id;

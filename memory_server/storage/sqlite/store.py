@@ -20,6 +20,7 @@ from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
 from memory_server.ports.spaces import Spaces
+from memory_server.ports.spending import Spending
 from memory_server.ports.store import Store
 from memory_server.ports.turns import Turns
 from memory_server.search.local.index import VECTOR_MEMORY_BYTES, LocalIndex
@@ -38,6 +39,7 @@ from memory_server.storage.sqlite.projects import SqliteProjects
 from memory_server.storage.sqlite.schema import migrations
 from memory_server.storage.sqlite.snapshots import SqliteSnapshots
 from memory_server.storage.sqlite.spaces import SqliteSpaces
+from memory_server.storage.sqlite.spending import SqliteSpending
 from memory_server.storage.sqlite.turns import SqliteTurns
 
 REWRITTEN_AT_ONCE_BYTES = 32 * 1024 * 1024
@@ -73,6 +75,7 @@ class SqliteStore(Store):
         self._attempts = ProcessAttempts()
         self._servers = ProcessServers()
         self._spaces = SqliteSpaces(self._database)
+        self._spending = SqliteSpending(self._database)
         self._archive = SqliteArchive(self._database)
         self._heartbeat = Heartbeat(self._database, clock)
         self._search = LocalIndex(self._database, vector_memory_bytes=vector_memory_bytes)
@@ -112,6 +115,10 @@ class SqliteStore(Store):
     @property
     def spaces(self) -> Spaces:
         return self._spaces
+
+    @property
+    def spending(self) -> Spending:
+        return self._spending
 
     @property
     def executions(self) -> Executions:

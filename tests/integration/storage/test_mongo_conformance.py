@@ -24,6 +24,7 @@ from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.space_switch import SpaceSwitchContract
 from tests.conformance.spaces import SpacesContract
+from tests.conformance.spending import SpendingContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
 from tests.conformance.versions import VersionsContract
@@ -133,4 +134,8 @@ class TestBlocks(OnMongo, BlocksContract):
 
 
 class TestVersions(OnMongo, VersionsContract):
+    pass
+
+
+class TestSpending(OnMongo, SpendingContract):
     pass

@@ -23,6 +23,7 @@ from tests.conformance.shared_sessions import SharedSessionsContract
 from tests.conformance.snapshots import SnapshotsContract
 from tests.conformance.space_switch import SpaceSwitchContract
 from tests.conformance.spaces import SpacesContract
+from tests.conformance.spending import SpendingContract
 from tests.conformance.store import DurableStoreContract, StoreContract
 from tests.conformance.turns import TurnsContract
 from tests.conformance.versions import VersionsContract
@@ -234,4 +235,12 @@ class TestArchiveStandingInFile(InFile, ArchiveStandingContract):
 
 
 class TestArchiveStandingInMemory(InMemory, ArchiveStandingContract):
+    pass
+
+
+class TestSpendingInFile(InFile, SpendingContract):
+    pass
+
+
+class TestSpendingInMemory(InMemory, SpendingContract):
     pass
