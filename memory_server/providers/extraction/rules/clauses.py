@@ -12,15 +12,27 @@ _OTHER_SUBJECT = re.compile(
 """What may be the subject, or the governor, of the verb after `and` in place of `I`."""
 
 
+_AND_I = re.compile(r"^(?:[Mm]y [\w' -]{2,30}|[A-ZÀ-Þ]\w+) and I are(?=\s)")
+_LAYERS = 4
+"""Of lead-ins before a statement: `Oh, by the way, one thing to know: ...`."""
+_WRAPPED = re.compile(r"^\((?P<said>[^()]+)\)[.!]?$")
+
+
 def split(sentence: str, book: Rulebook) -> Iterator[str]:
-    """Yield the clauses of a sentence, without openers (`Well,`) and closing marks."""
+    """Yield the clauses of a sentence, without openers (`Well,`) and closing marks.
+
+    What is said in brackets comes after the sentence that it stands in.
+    """
     statement = book.question_tail.sub("", sentence) if sentence.endswith("?") else sentence
-    for part in _parts(trimmed(statement, book), book):
-        clause = trimmed(part, book)
-        while clause:
-            clause, following = _without_second_verb(clause, book)
-            yield clause
-            clause = following
+    wrapped = _WRAPPED.match(statement)
+    statement = wrapped["said"] if wrapped else statement
+    for said in (book.aside.sub("", statement), *book.aside.findall(statement)):
+        for part in _parts(trimmed(said, book), book):
+            clause = trimmed(part, book)
+            while clause:
+                clause, following = _without_second_verb(clause, book)
+                yield clause
+                clause = following
 
 
 def _parts(statement: str, book: Rulebook) -> Iterator[str]:
@@ -35,11 +47,16 @@ def _parts(statement: str, book: Rulebook) -> Iterator[str]:
 
 def trimmed(text: str, book: Rulebook) -> str:
     """Return the text without openers and closers, and without punctuation at its end."""
-    plain = book.openers.sub("", text.strip()).strip()
+    plain = text.strip()
+    for _ in range(_LAYERS):
+        before, plain = plain, book.openers.sub("", book.prelude.sub("", plain)).strip()
+        if plain == before:
+            break
     plain = book.closers.sub("", plain)
     plain = re.sub(r"(?<!\b[A-Z])(?<!\betc)(?<!\b[ap]\.m)[.!…,;:]+$", "", plain).strip()
     plain = re.sub(r"^(?:im|Im)(?= )", "I'm", re.sub(r"^(?:ive|Ive)(?= )", "I've", plain))
-    return re.sub(r"(?:^|(?<=\s))i(?=$|\s|')", "I", plain)
+    plain = re.sub(r"(?:^|(?<=\s))i(?=$|\s|')", "I", plain)
+    return _AND_I.sub("we are", plain)
 
 
 def _without_second_verb(clause: str, book: Rulebook) -> tuple[str, str]:

@@ -15,8 +15,20 @@ _INJECTED_SECTION = re.compile(
 _CODE_BLOCK = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_RECALLED = re.compile(
+    r"^[ \t]*[\[(<*#_-]*[ \t]*(?:(?:relevant|related|retrieved|recalled|long-term|stored|saved|previous"
+    r"|past|known|user|your|earlier) )*(?:memor(?:y|ies)|facts|context|recuerdos|memorias|hechos"
+    r"|contexto|datos)(?: (?:about|of|from|for|relevantes|recuperad[oa]s?|guardad[oa]s?|previ[oa]s?"
+    r"|sobre|del|de)\b[^\n:]{0,40})?[*_\])>]*:[^\n]*\n(?:[ \t]*(?:[-*•]|\d+[.)])[^\n]*\n?)*",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A list that an agent pasted of what is remembered, under its heading."""
+_FIRST_PERSON = (
+    r"(?:I|I'm|I've|my|me|we|yo|mi|mis|me|soy|tengo|vivo|trabajo|estoy|nací|odio|quiero|fumo|como)"
+)
 _SAID_IN_QUOTES = re.compile(
-    r"[\"“«][^\"”»\n]{0,300}\b(?:I|I'm|I've|my|we|yo|mi|soy|tengo)\b[^\"”»\n]{0,300}[\"”»]"
+    rf"«[^»]{{0,2000}}»|[\"“][^\"”\n]{{0,300}}\b{_FIRST_PERSON}\b[^\"”\n]{{0,300}}[\"”]",
+    re.IGNORECASE,
 )
 _MATERIAL = re.compile(
     r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|edit|correct|classify"
@@ -43,4 +55,5 @@ def without_injected(content: str) -> str:
     itself go by their heading, with what is below it.
     """
     text = without_memory(content).replace("\u2019", "'").replace("\u00a0", " ")
+    text = _RECALLED.sub("\n", text)
     return _INJECTED_SECTION.sub("\n", _INJECTED.sub("\n", text))

@@ -11,7 +11,11 @@ from memory_server.domain.memory import Claim, Fact
 from memory_server.providers.extraction.rules.reading import Utterance
 from memory_server.providers.extraction.rules.rulebook import Rulebook
 
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _KINDS = (
+    re.compile(
+        rf"\b(?:{any_of(MONTHS)} {_DAY}|{_DAY}(?: of| de)? {any_of(MONTHS)})\b", re.IGNORECASE
+    ),
     re.compile(rf"\b{any_of(WEEKDAYS, at_least=4)}\b", re.IGNORECASE),
     re.compile(rf"\b{any_of(MONTHS)}\b", re.IGNORECASE),
     re.compile(r"\b\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\b\.?)?", re.IGNORECASE),

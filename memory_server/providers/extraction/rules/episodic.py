@@ -11,7 +11,7 @@ from memory_server.domain.memory import Episode, EventTime
 from memory_server.domain.reconciliation import takes_back
 from memory_server.domain.turn import Role
 from memory_server.domain.withdrawal import tells
-from memory_server.providers.extraction.rules import semantic
+from memory_server.providers.extraction.rules import guards, semantic
 from memory_server.providers.extraction.rules.acts import SMALL_TALK, Act, act_of
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import Utterance, by_anyone
@@ -70,9 +70,11 @@ def extract(conversation: Conversation) -> list[Candidate]:
 
 def _lines(conversation: Conversation) -> Iterator[_Line]:
     for utterance in by_anyone(conversation):
+        if guards.is_override(utterance.turn.content):
+            continue
         for sentence in utterance.sentences:
             act = act_of(sentence)
-            if _WORD.search(sentence) and act not in SMALL_TALK:
+            if _WORD.search(sentence) and act not in SMALL_TALK and not guards.is_secret(sentence):
                 text = _shortened(sentence, _MAX_SENTENCE)
                 yield _Line(utterance, text, _weight(sentence), act)
 

@@ -1,10 +1,10 @@
 """What a clause claims, by the patterns of its language."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.providers.extraction.rules import guards
+from memory_server.providers.extraction.rules import guards, values
 from memory_server.providers.extraction.rules.pattern import Pattern, slug
 from memory_server.providers.extraction.rules.rulebook import Rulebook
 
@@ -21,6 +21,8 @@ _PARTICLES = re.compile(
     r"|tampoco|también|igualmente|tanto))+[\s.!,…]*$",
     re.IGNORECASE,
 )
+_PICTURES = re.compile(r"[\s\U00002190-\U0001faff\ufe0f\u200d]+$")
+"""Emoji at the end: they stay in the words, and are no part of a value."""
 _LIST = re.compile(r",? (?:and|or|y|e|o) |, | & ")
 _ARTICLE = re.compile(
     r"^(?:a little|a bit of|basic|an?|the|my|our|some|a los|a las|a la|al|un|una|el|la|los|las"
@@ -36,6 +38,15 @@ _COUNTS = {
     )
     for word in words.split("|")
 }
+_NAMES = frozenset(("name", "preferred_name"))
+"""What may be said beside anything else in one clause."""
+_OF_THINGS = ("{thing}", "{thing}_{verb}")
+_MATTERS_OF_TASTE = (
+    "likes_", "eats_", "drinks_", "smokes", "vapes", "is_", "allergic_to_", "prefers_", "afraid_of_",
+)  # fmt: skip
+"""Of these `no longer` says that it is not so; of all else that it has ended."""
+_DENIABLE = ("religion", "nationality", "origin", "trait", "identity", "job", "health", "on")
+"""What may be denied without anything taking its place: `I'm not Catholic`."""
 _JUDGED = frozenset(
     "good great bad terrible horrible better natural big decent amazing lousy slow fast former "
     "failed "
@@ -64,13 +75,10 @@ def find(clause: str, book: Rulebook, *, sentence: str = "") -> Sequence[Finding
 
     `sentence` is the whole of which the clause is part, for patterns that read openers.
     """
-    core = _without_lead_in(clause, book)
-    exact = [pattern for pattern in book.patterns if not pattern.fallback]
-    found = _unique(_matched(exact, core, clause, book, sentence))
-    if not found:
-        loose = (pattern for pattern in book.patterns if pattern.fallback)
-        found = _unique(_matched(loose, core, clause, book, sentence))[:1]
-    return found or list(_denied(core, clause, book))
+    core = _PICTURES.sub("", _without_lead_in(clause, book))
+    found = _unique(_matched(book.exact, core, clause, book, sentence))
+    found = found or list(_denied(core, clause, book))
+    return found or _unique(_matched(book.loose, core, clause, book, sentence))[:1]
 
 
 def _without_lead_in(clause: str, book: Rulebook) -> str:
@@ -93,11 +101,14 @@ def _matched(
     sentence: str,
 ) -> Iterator[Finding]:
     is_passing = guards.is_passing(clause)
+    has_found = False
     for pattern in patterns:
         read = sentence if pattern.whole else core
         match = pattern.match(read) if pattern.passing or not is_passing else None
         if match is not None:
-            yield from _findings(pattern, match, clause, book)
+            found = list(_findings(pattern, match, clause, book))
+            yield from found if not (pattern.alone and has_found) else ()
+            has_found = has_found or any(one.attribute not in _NAMES for one in found)
 
 
 def _findings(
@@ -106,20 +117,26 @@ def _findings(
     groups = _groups(pattern, match)
     listed = groups["value"]
     for item in _LIST.split(listed) if pattern.many else (listed,):
-        value = pattern.value.format(**{**groups, "value": item})
-        if (pattern.many and item.startswith("not ")) or not _is_fit(pattern, value, book):
+        value = pattern.value.format(**{**groups, "value": item}).strip()
+        if (pattern.many and item.startswith("not ")) or not _is_fit(pattern, value, groups, book):
             continue
         named = {name: slug(_ARTICLE.sub("", text)) for name, text in groups.items()}
         named["value"] = slug(_ARTICLE.sub("", item))
         yield Finding(
             attribute=pattern.attribute.format(**named),
             value=_polarity(pattern, value),
-            words=_with_item(clause, listed, item) if pattern.many else clause,
+            words=_words(pattern, clause, groups, item),
             exclusive=pattern.exclusive or pattern.polar,
             polar=pattern.polar,
             to_assistant=pattern.to_assistant,
             dated=pattern.dated,
         )
+
+
+def _words(pattern: Pattern, clause: str, groups: Mapping[str, str], item: str) -> str:
+    if pattern.words:
+        return pattern.words.format(**groups)
+    return _with_item(clause, groups["value"], item) if pattern.many else clause
 
 
 def _with_item(clause: str, listed: str, item: str) -> str:
@@ -148,15 +165,26 @@ def _tidy(text: str) -> str:
     return re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
 
 
-def _is_fit(pattern: Pattern, value: str, book: Rulebook) -> bool:
+def _is_fit(pattern: Pattern, value: str, groups: Mapping[str, str], book: Rulebook) -> bool:
     words = value.casefold().split()
     if not words or len(words) > _MAX_VALUE_WORDS:
         return False
     if pattern.context_free and _POINTING.search(value):
         return False
+    if pattern.rejects and _is_rejected(pattern.rejects, value, groups, book):
+        return False
+    if pattern.solid and not values.is_solid(value, book):
+        return False
+    if pattern.attribute in _OF_THINGS and pattern.fallback and values.is_judged(value, book):
+        return False
     if not pattern.accepts:
         return True
     return words[-1].strip("'") in book.lists[pattern.accepts] and not _JUDGED.intersection(words)
+
+
+def _is_rejected(name: str, value: str, groups: Mapping[str, str], book: Rulebook) -> bool:
+    told = groups.get("verb") if name == "no_habit" else groups.get("thing") or value
+    return any(word.strip("'") in book.lists[name] for word in (told or "").casefold().split()[-1:])
 
 
 def _polarity(pattern: Pattern, value: str) -> str:
@@ -173,8 +201,15 @@ def _denied(core: str, clause: str, book: Rulebook) -> Iterator[Finding]:
     groups = match.groupdict()
     affirmed = f"{groups['subject'] or ''}{groups['link'] or ''} {groups['clause']}".strip()
     has_ended = bool(groups["ended"] or groups["anymore"])
+    if groups.get("never"):
+        affirmed = book.past.sub(lambda verb: book.grammar["presents"][verb[0]], affirmed)
     for finding in find(affirmed, book):
-        if finding.polar:
+        if finding.retracts or finding.dated:
+            continue
+        if finding.polar and (not has_ended or finding.attribute.startswith(_MATTERS_OF_TASTE)):
             yield replace(finding, value=NO if finding.value == YES else YES, words=clause)
-        elif has_ended and not finding.retracts:
+        elif has_ended:
             yield replace(finding, words=clause, retracts=True)
+        elif finding.attribute in _DENIABLE:
+            attribute = f"{finding.attribute}_{slug(finding.value)}"
+            yield replace(finding, attribute=attribute, value=NO, words=clause, exclusive=True)

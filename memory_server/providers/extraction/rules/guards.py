@@ -38,9 +38,15 @@ def is_override(text: str) -> bool:
     return bool(guards().overrides.search(text))
 
 
+def is_secret(sentence: str) -> bool:
+    """Whether the sentence tells a password or the like, which nobody should keep."""
+    return bool(guards().secrets.search(sentence))
+
+
 def is_meant(clause: str) -> bool:
     """Whether the clause states something, rather than supposing, wishing or reporting it."""
-    return not (guards().not_meant.search(clause) or guards().reported.search(clause))
+    kinds = guards()
+    return not any(kind.search(clause) for kind in (kinds.not_meant, kinds.reported, kinds.secrets))
 
 
 def governs(before: str) -> bool:

@@ -1,6 +1,7 @@
 """Telling English from Spanish by small words."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from memory_server.providers.extraction.rules.rulebook import rulebook
@@ -15,7 +16,15 @@ def guess(text: str) -> str:
     words = _WORD.findall(folded)
     spanish = sum(word in _spanish() for word in words) + bool(_MARKS.search(folded))
     english = sum(word in rulebook("en").lists["small_words"] for word in words)
+    if spanish == english == 0:
+        return "es" if _looks_spanish(words) else "en"
     return "es" if spanish > english else "en"
+
+
+def _looks_spanish(words: Sequence[str]) -> bool:
+    """Whether words that are on no list mostly end as Spanish ones do."""
+    endings = sum(word.endswith(("o", "a", "os", "as", "ar", "ir", "ción")) for word in words)
+    return len(words) > 1 and 2 * endings > len(words) and words[0].endswith("o")
 
 
 @cache

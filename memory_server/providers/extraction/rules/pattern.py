@@ -40,6 +40,14 @@ class Pattern:
     """Whether it counts only when the words tell a past time that can be resolved."""
     accepts: str = ""
     """The name of a list whose word the value must end in."""
+    rejects: str = ""
+    """The name of a list whose words the verb, the thing's or the value's last must not be."""
+    solid: bool = False
+    """Whether the value must be something fixed, no judgement and no passing state."""
+    alone: bool = False
+    """Whether it counts only when nothing was found in the clause before it."""
+    words: str = ""
+    """What is remembered in place of the clause."""
     not_thing: str = ""
     """Words that the group `thing` must not be."""
     fixed: Mapping[str, str] = field(default_factory=dict)

@@ -30,7 +30,9 @@ class Matter:
 class Rulebook:
     """Everything written down for one language."""
 
-    patterns: Sequence[Pattern]
+    exact: Sequence[Pattern]
+    loose: Sequence[Pattern]
+    """Patterns that count when no exact one does; those that need a time come last."""
     matters: Sequence[Matter]
     breaks: re.Pattern[str]
     shared: re.Pattern[str]
@@ -43,6 +45,12 @@ class Rulebook:
     forget: re.Pattern[str]
     matters_break: re.Pattern[str]
     meant: re.Pattern[str]
+    prelude: re.Pattern[str]
+    told: re.Pattern[str]
+    aside: re.Pattern[str]
+    idioms: re.Pattern[str]
+    past: re.Pattern[str]
+    """Verbs that `never` is said with in the past, whose present is in the grammar."""
     lists: Mapping[str, frozenset[str]]
     grammar: Mapping[str, Any]
 
@@ -52,6 +60,7 @@ class Guards:
     """What tells, in any of the languages, that a sentence is not to be taken at its word."""
 
     not_meant: re.Pattern[str]
+    secrets: re.Pattern[str]
     jokes: re.Pattern[str]
     reported: re.Pattern[str]
     tasks: re.Pattern[str]
@@ -69,8 +78,11 @@ def rulebook(language: str) -> Rulebook:
         for section in ("clauses", "requests")
         for name, text in document[section].items()
     }
+    patterns = [_pattern(entry, parts) for entry in document["pattern"]]
+    loose = [pattern for pattern in patterns if pattern.fallback]
     return Rulebook(
-        patterns=tuple(_pattern(entry, parts) for entry in document["pattern"]),
+        exact=tuple(pattern for pattern in patterns if not pattern.fallback),
+        loose=tuple(sorted(loose, key=lambda pattern: pattern.dated)),
         matters=tuple(_matter(entry) for entry in document["matter"]),
         lists={name: frozenset(text.split()) for name, text in document["lists"].items()},
         grammar=document["grammar"],
@@ -103,6 +115,9 @@ _FOLDED = frozenset(
         "meant",
         "question_tail",
         "negated",
+        "prelude",
+        "told",
+        "idioms",
     )
 )
 

@@ -69,6 +69,9 @@ def _findings(sentence: str, book: Rulebook) -> Iterator[Finding]:
     if requested is not None:
         yield from requested
         return
+    told = book.told.match(sentence)
+    if told:
+        sentence = sentence[told.end() :].rstrip("? ")
     if guards.is_question(sentence) and not book.question_tail.search(sentence):
         return
     before = ""
