@@ -1,7 +1,7 @@
 """One case on a server: said session by session, and read back when everything is done."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -27,6 +27,8 @@ class Life:
     client: MemoryServerClient
     case: Case
     configuration: str
+    told: Callable[[str], None] = lambda _: None
+    """Hears why work that failed waits to be tried again."""
 
     @property
     def digest(self) -> str:
@@ -43,7 +45,7 @@ class Life:
         began = time.perf_counter()
         for number, session in enumerate(self.case.sessions):
             await self._say(digest_of(self.user_id, number), session)
-            await work_off(self.client, self.user_id, {})
+            await work_off(self.client, self.user_id, {}, told=self.told)
         jobs = await self._jobs("done")
         failed = await self._jobs("failed")
         results = [job.get("result", {}) for job in jobs]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,10 @@ class Measuring:
             one for one, key in zip(self.cases, keys, strict=True) if anew or key not in ledger
         ]
         if waiting:
+            told = cache(self.watcher.note)  # each reason once
             lives = (
-                Life(client=client, case=one.case, configuration=configuration) for one in waiting
+                Life(client=client, case=one.case, configuration=configuration, told=told)
+                for one in waiting
             )
             with self.watcher.stage("extraction", len(waiting)) as progress:
                 await together(

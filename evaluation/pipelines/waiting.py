@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from evaluation.errors import WorkFailed
 from evaluation.pipelines.pipeline import Timing
 from evaluation.pipelines.place import Place
 from evaluation.pipelines.recording import patiently
 from evaluation.pipelines.stopwatch import milliseconds, timed
-from memory_server.client import MemoryServerClient
+from memory_server.client import JobDocument, MemoryServerClient
 
 POLL_SECONDS = 0.25
 FLUSH_SECONDS = 3600.0
@@ -33,25 +34,34 @@ async def settle(client: MemoryServerClient, place: Place, timing: Timing) -> No
         )
 
 
-async def work_off(client: MemoryServerClient, user_id: str, timing: Timing) -> None:
-    """Promote what waits of a user, and return when none of their jobs waits or runs."""
+async def work_off(
+    client: MemoryServerClient,
+    user_id: str,
+    timing: Timing,
+    *,
+    told: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Promote what waits of a user, and return when none of their jobs waits or runs.
+
+    `told` hears why a job that failed waits to be tried again, each time it is looked at.
+    """
     await patiently(
         lambda: timed(timing, "flush", client.flush(user_id=user_id, seconds=FLUSH_SECONDS))
     )
     began = time.perf_counter()
-    while True:
-        if not await _is_at_work(client, user_id):
-            break
+    while job := await _at_work(client, user_id):
+        if job["error_code"] is not None:
+            told(f"{job['error_code']}: {job['error']}")
         await asyncio.sleep(POLL_SECONDS)
     timing.setdefault("extract", []).append(milliseconds(time.perf_counter() - began))
 
 
-async def _is_at_work(client: MemoryServerClient, user_id: str) -> bool:
-    """Whether any job of the user waits or runs.
+async def _at_work(client: MemoryServerClient, user_id: str) -> JobDocument | None:
+    """Return a job of the user that waits or runs, if there is one.
 
     One that is put back between two questions waits again, so that is asked twice.
     """
     for state in ("queued", "running", "queued"):
-        if (await client.jobs(user_id=user_id, state=state, limit=1))["jobs"]:
-            return True
-    return False
+        for job in (await client.jobs(user_id=user_id, state=state, limit=1))["jobs"]:
+            return job
+    return None

@@ -29,6 +29,8 @@ class Told:
         Told("Ich fahre einen Käfer.", "Der Benutzer fährt einen Käfer.", "de"),
         Told("Moro em Lisboa.", "O usuário mora em Lisboa.", "pt"),
         Told("我住在北京。", "用户住在北京。", "zh"),
+        Told("I never drink tea.", "The user doesn't drink tea."),
+        Told("Uso doas.", "El usuario usa doas.", "es"),
         Told("I run at 6am.", "The user runs at 6 am."),
         Told("Since 2026 I swim.", "The user swims since 2026."),
     ],
