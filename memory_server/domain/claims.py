@@ -83,6 +83,10 @@ ALL = "all"
 """The value of a retraction that means every attribute of a kind."""
 
 
+_NAMES = frozenset(("name", "surname", "nickname"))
+"""What is spelled as its bearer spells it: an accent is a correction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Matter:
     """What a claim is about, and what it says of it, in the one form."""
@@ -109,7 +113,7 @@ class Matter:
 def matter_of(claim: Claim) -> Matter:
     """Return what a claim is about in the one form."""
     attribute, flips = _attribute(claim)
-    value = _value(claim.value)
+    value = _value(claim.value, spelled=attribute[-1] in _NAMES)
     if flips and value in (YES, NO):
         value = NO if value == YES else YES
     return Matter(subject=" ".join(tokens(claim.subject)), attribute=attribute, value=value)
@@ -138,13 +142,13 @@ def _headed(words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     return words, False
 
 
-def _value(value: str) -> str:
+def _value(value: str, *, spelled: bool = False) -> str:
     words = tokens(value)
     if len(words) == 1 and words[0] in _POLAR:
         return _POLAR[words[0]]
     while len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
-    return " ".join(map(_counted_as, words)) or " ".join(value.split())
+    return " ".join(words if spelled else map(_counted_as, words)) or " ".join(value.split())
 
 
 def _counted_as(word: str) -> str:

@@ -16,9 +16,9 @@ _CODE_BLOCK = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _RECALLED = re.compile(
-    r"^[ \t]*[\[(<*#_-]*[ \t]*(?:(?:relevant|related|retrieved|recalled|long-term|stored|saved|previous"
-    r"|past|known|user|your|earlier) )*(?:memor(?:y|ies)|facts|context|recuerdos|memorias|hechos"
-    r"|contexto|datos)(?: (?:about|of|from|for|relevantes|recuperad[oa]s?|guardad[oa]s?|previ[oa]s?"
+    r"^[ \t]*[\[(<*#_-]*[ \t]*(?:(?:relevant|related|retrieved|recalled|long-term|stored|saved"
+    r"|previous|past|known|user|your|earlier) )*(?:memor(?:y|ies)|facts|context|recuerdos"
+    r"|memorias|hechos|contexto|datos)(?: (?:about|of|from|for|relevantes|recuperad[oa]s?|guardad[oa]s?|previ[oa]s?"
     r"|sobre|del|de)\b[^\n:]{0,40})?[*_\])>]*:[^\n]*\n(?:[ \t]*(?:[-*•]|\d+[.)])[^\n]*\n?)*",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -42,7 +42,8 @@ _NAMES = frozenset(("name", "preferred_name"))
 """What may be said beside anything else in one clause."""
 _OF_THINGS = ("{thing}", "{thing}_{verb}")
 _MATTERS_OF_TASTE = (
-    "likes_", "eats_", "drinks_", "smokes", "vapes", "is_", "allergic_to_", "prefers_", "afraid_of_",
+    "likes_", "eats_", "drinks_", "smokes", "vapes", "is_", "allergic_to_", "prefers_",
+    "afraid_of_",
 )  # fmt: skip
 """Of these `no longer` says that it is not so; of all else that it has ended."""
 _DENIABLE = ("religion", "nationality", "origin", "trait", "identity", "job", "health", "on")
@@ -75,14 +76,19 @@ def find(clause: str, book: Rulebook, *, sentence: str = "") -> Sequence[Finding
 
     `sentence` is the whole of which the clause is part, for patterns that read openers.
     """
-    core = _PICTURES.sub("", _without_lead_in(clause, book))
+    core = _core(clause, book)
     found = _unique(_matched(book.exact, core, clause, book, sentence))
     found = found or list(_denied(core, clause, book))
     return found or _unique(_matched(book.loose, core, clause, book, sentence))[:1]
 
 
-def _without_lead_in(clause: str, book: Rulebook) -> str:
-    return book.lead_in.sub("", clause)
+def _core(clause: str, book: Rulebook) -> str:
+    """Return what of a clause patterns read: no adverbial before it, no emoji after it."""
+    core = _PICTURES.sub("", book.lead_in.sub("", clause))
+    first, _, rest = core.partition(" ")
+    if first.casefold() in book.grammar["adverbs"].split():
+        return f"{first.casefold()} {rest}"
+    return core
 
 
 def _unique(found: Iterator[Finding]) -> list[Finding]:
@@ -162,7 +168,8 @@ def _groups(pattern: Pattern, match: re.Match[str]) -> dict[str, str]:
 def _tidy(text: str) -> str:
     """Take quotes, marks and pictures off both ends, and what only joins it to other words."""
     text = _PARTICLES.sub("", text)
-    return re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
+    bare = re.sub(r"^[\s\"“”'«»*_]+|[\s\"“”«».,;:!*_\U00002190-\U0001faff\ufe0f\u200d]+$", "", text)
+    return bare if _ARTICLE.sub("", f"{bare} ").strip() else text.strip()
 
 
 def _is_fit(pattern: Pattern, value: str, groups: Mapping[str, str], book: Rulebook) -> bool:
@@ -171,15 +178,24 @@ def _is_fit(pattern: Pattern, value: str, groups: Mapping[str, str], book: Ruleb
         return False
     if pattern.context_free and _POINTING.search(value):
         return False
-    if pattern.rejects and _is_rejected(pattern.rejects, value, groups, book):
-        return False
-    if pattern.solid and not values.is_solid(value, book):
-        return False
-    if pattern.attribute in _OF_THINGS and pattern.fallback and values.is_judged(value, book):
+    if not _is_of_the_kind(pattern, value, groups, book):
         return False
     if not pattern.accepts:
         return True
     return words[-1].strip("'") in book.lists[pattern.accepts] and not _JUDGED.intersection(words)
+
+
+def _is_of_the_kind(
+    pattern: Pattern, value: str, groups: Mapping[str, str], book: Rulebook
+) -> bool:
+    """Whether words and thing are such as the pattern is about, and the value is none's opinion."""
+    if pattern.rejects and _is_rejected(pattern.rejects, value, groups, book):
+        return False
+    if pattern.attribute not in _OF_THINGS or not pattern.fallback:
+        return not pattern.solid or values.is_solid(value, book)
+    if values.is_judged(value, book) or values.is_remote(groups["thing"], book):
+        return False
+    return not pattern.solid or values.is_solid(value, book)
 
 
 def _is_rejected(name: str, value: str, groups: Mapping[str, str], book: Rulebook) -> bool:

@@ -49,6 +49,9 @@ class Rulebook:
     told: re.Pattern[str]
     aside: re.Pattern[str]
     idioms: re.Pattern[str]
+    mention: re.Pattern[str]
+    they: re.Pattern[str]
+    of_them: re.Pattern[str]
     past: re.Pattern[str]
     """Verbs that `never` is said with in the past, whose present is in the grammar."""
     lists: Mapping[str, frozenset[str]]

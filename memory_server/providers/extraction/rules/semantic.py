@@ -10,6 +10,7 @@ from memory_server.providers.extraction.rules import (
     corrections,
     grammar,
     guards,
+    mentions,
     requests,
 )
 from memory_server.providers.extraction.rules.findings import Finding, find
@@ -17,6 +18,8 @@ from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import USER, Utterance, by_people
 from memory_server.providers.extraction.rules.rulebook import Rulebook, rulebook
 
+_AHEAD = ("plan", "deadline", "appointment", "wedding")
+"""Attributes of what is to come."""
 _MAX_SENTENCE = 500
 """Longer ones are no plain statements, and would take the expressions long to read."""
 
@@ -24,9 +27,14 @@ _MAX_SENTENCE = 500
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
     found: list[Candidate] = []
+    spoken_of: dict[str, str | None] = {}
     for utterance in by_people(conversation):
+        book = rulebook(utterance.language)
+        about = spoken_of.get(utterance.subject)
         for sentence in _in_earnest(utterance):
-            found.extend(_of_sentence(sentence, utterance, found))
+            found.extend(_of_sentence(sentence, utterance, found, about))
+            about = mentions.mentioned(sentence, book) or about
+        spoken_of[utterance.subject] = about
     return found
 
 
@@ -42,14 +50,14 @@ def _in_earnest(utterance: Utterance) -> Iterator[str]:
 
 
 def _of_sentence(
-    sentence: str, utterance: Utterance, known: Sequence[Candidate]
+    sentence: str, utterance: Utterance, known: Sequence[Candidate], about: str | None
 ) -> Iterator[Candidate]:
     book = rulebook(utterance.language)
     corrected = corrections.correct(sentence, utterance, known, book)
     if corrected is not None:
         yield corrected
         return
-    for finding in _findings(sentence, book):
+    for finding in _findings(sentence, book, about):
         candidate = _candidate(finding, utterance)
         if _is_worth_keeping(finding, candidate, utterance):
             yield candidate
@@ -64,7 +72,8 @@ def _is_worth_keeping(finding: Finding, candidate: Candidate, utterance: Utteran
     return bool(moment and utterance.said_at and moment.start <= utterance.said_at)
 
 
-def _findings(sentence: str, book: Rulebook) -> Iterator[Finding]:
+def _findings(sentence: str, book: Rulebook, about: str | None) -> Iterator[Finding]:
+    """Yield the claims of a sentence; `about` is whom a pronoun in it means."""
     requested = requests.read(sentence, book)
     if requested is not None:
         yield from requested
@@ -77,7 +86,9 @@ def _findings(sentence: str, book: Rulebook) -> Iterator[Finding]:
     before = ""
     for clause in clauses.split(sentence, book):
         if guards.is_meant(clause) and not guards.governs(before):
-            yield from find(clause, book, sentence="" if before else sentence)
+            told_of = mentions.resolved(clause, about, book)
+            yield from find(told_of, book, sentence="" if before else sentence)
+        about = mentions.mentioned(clause, book) or about
         before = clause
 
 
@@ -96,9 +107,14 @@ def _candidate(finding: Finding, utterance: Utterance) -> Candidate:
         ),
         turn_ids=(utterance.turn.id,),
         claim=claim,
-        event_time=resolve(finding.words, utterance.said_at),
+        event_time=resolve(finding.words, utterance.said_at, told_in=_told_in(finding)),
         retracts=finding.retracts,
     )
+
+
+def _told_in(finding: Finding) -> str | None:
+    """Return words whose tense tells when a plan is to be, in place of a present that does not."""
+    return "will" if finding.attribute.startswith(_AHEAD) else None
 
 
 def label_of(claim: Claim) -> str:

@@ -16,6 +16,12 @@ def is_judged(value: str, book: Rulebook) -> bool:
     return bool(book.lists["judged"].intersection(words)) or bool(book.idioms.search(value))
 
 
+def is_remote(thing: str, book: Rulebook) -> bool:
+    """Whether a thing is a person whom the speaker knows by another: `neighbour's cousin`."""
+    owner, _, owned = thing.rpartition("'s ")
+    return bool(owner) and owned in book.lists["people"]
+
+
 def is_solid(value: str, book: Rulebook) -> bool:
     """Whether a value is a name, a number, a thing, a place or a lasting quality."""
     words = [word.casefold() for word in _WORD.findall(value)]
