@@ -1,13 +1,14 @@
 """A joined server: its services, and what goes on whatever their configuration."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memory_server.domain.partitions import Partitions
 from memory_server.models import Models, Providers
 from memory_server.ports.agent import Agent
+from memory_server.ports.breaker import Breaker
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.embedder import Embedder
@@ -24,11 +25,13 @@ from memory_server.services.members import MemberKeeping
 from memory_server.services.memories import MemoryKeeping
 from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
+from memory_server.services.proposals import Reviewing
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reembedding import Reembedding
 from memory_server.services.search import Retrieval
 from memory_server.services.servers import Presence
 from memory_server.services.service_accounts import ServiceAccounts
+from memory_server.services.spending import SpendingKeeping
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import ServerRole, Settings
 from memory_server.worker.runner import Runner
@@ -74,9 +77,13 @@ class Application:
     context: ContextBuilding
     promotion: Promotion
     invocation: Invocation
+    reviewing: Reviewing
     administration: Administration
     archiving: Archiving
     readiness: ReadinessOfServer
+    breakers: Mapping[str, Breaker]
+    """Of the providers, by what they are for: `embedding`, `extraction`."""
+    spending: SpendingKeeping
     background: Background
     reembedding: Reembedding
     runner: Runner

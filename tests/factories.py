@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from memory_server.domain.account import AccountRole, SecretHash, ServiceAccount
+from memory_server.domain.candidate import Candidate
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.job import Job, JobKind
 from memory_server.domain.member import Login, Member, PasswordHash
 from memory_server.domain.memory import Block, Episode, Fact, Memory, Procedure, Record, Term
 from memory_server.domain.project import Project
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.snapshot import Snapshot, Trigger
 from memory_server.domain.turn import NewTurn, Role
@@ -153,6 +155,25 @@ def a_job(**changes: Any) -> Job:
         "due_at": START,
     }
     return Job(**values | changes)
+
+
+def a_proposal(*, said_at: datetime = START, **changes: Any) -> Proposal:
+    """Return something that Ana said and that waits to be remembered."""
+    proposal_id = an_id("proposal")
+    values: dict[str, Any] = {
+        "id": proposal_id,
+        "project_id": PROJECT,
+        "user_id": USER,
+        "agent_id": None,
+        "session_id": SESSION,
+        "snapshot_id": "snapshot",
+        "extractor": "rules/1",
+        "key": f"key-of-{proposal_id}",
+        "candidate": Candidate(body=a_fact(), turn_ids=("turn",)),
+        "said_at": said_at,
+        "created_at": START,
+    }
+    return Proposal(**values | changes)
 
 
 def an_account(**changes: Any) -> ServiceAccount:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from memory_server.domain.account import Principal, PrincipalKind
-from memory_server.domain.policy import Action, Named, Standing, user_meant
+from memory_server.domain.policy import Action, Named, Standing, user_meant, user_reviewed
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.errors import IdentityMissing
@@ -76,6 +76,10 @@ class Caller:
             user_id=self._user(Action.DELETE, user_id, visibility),
             visibility=visibility,
         )
+
+    def reviewing(self, *, user_id: str | None) -> Scope:
+        """Return the scope in which what is proposed may be seen and decided."""
+        return Scope(project_id=self.project_id, user_id=user_reviewed(self.principal, user_id))
 
     def own(self) -> Scope:
         """Return the scope of what no body names an owner of: it is the caller's own.

@@ -58,6 +58,11 @@ async def owner(request: Request) -> Caller:
     return await _admitted(request, Right.ADMINISTER)
 
 
+async def reviewer(request: Request) -> Caller:
+    """Return who decides what is remembered: an owner, or a person of what is their own."""
+    return await _admitted(request, Right.REVIEW)
+
+
 async def keyholder(request: Request) -> Caller:
     """Return the caller of a route that gives or takes credentials: an owner, and no program."""
     return await _admitted(request, Right.KEEP_CREDENTIALS)
@@ -192,6 +197,7 @@ def _header(request: Request, names: tuple[str, ...]) -> str | None:
 
 CallerOfRoute = Annotated[Caller, Depends(caller)]
 Owner = Annotated[Caller, Depends(owner)]
+Reviewer = Annotated[Caller, Depends(reviewer)]
 Keyholder = Annotated[Caller, Depends(keyholder)]
 Visitor = Annotated[Principal, Depends(visitor)]
 Founder = Annotated[Principal, Depends(founder)]

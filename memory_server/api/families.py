@@ -21,6 +21,7 @@ from memory_server.api.routes import (
     oauth,
     procedural,
     projects,
+    proposals,
     queue,
     search,
     secrets,
@@ -50,6 +51,7 @@ MEMORY_ROUTERS = (
     procedural.router,
     custom_types.router,
     blocks.router,
+    proposals.router,
     queue.router,
 )
 OTHER_ROUTERS = (

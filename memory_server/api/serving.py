@@ -1,11 +1,13 @@
 """Each request on the services it began on."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_server.domain.partitions import Partitions
+from memory_server.ports.breaker import Breaker
 from memory_server.services.administration import Administration
 from memory_server.services.archiving import Archiving
 from memory_server.services.blocks import BlockKeeping
@@ -19,11 +21,13 @@ from memory_server.services.members import MemberKeeping
 from memory_server.services.memories import MemoryKeeping
 from memory_server.services.projects import ProjectKeeping
 from memory_server.services.promotion import Promotion
+from memory_server.services.proposals import Reviewing
 from memory_server.services.readiness import ReadinessOfServer
 from memory_server.services.reembedding import Reembedding
 from memory_server.services.search import Retrieval
 from memory_server.services.servers import Presence
 from memory_server.services.service_accounts import ServiceAccounts
+from memory_server.services.spending import SpendingKeeping
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import Settings
 
@@ -55,6 +59,10 @@ class Services(Protocol):
     @property
     def promotion(self) -> Promotion: ...
     @property
+    def spending(self) -> SpendingKeeping: ...
+    @property
+    def breakers(self) -> Mapping[str, Breaker]: ...
+    @property
     def identity(self) -> Identity: ...
     @property
     def service_accounts(self) -> ServiceAccounts: ...
@@ -66,6 +74,8 @@ class Services(Protocol):
     def executions(self) -> ExecutionKeeping: ...
     @property
     def invocation(self) -> Invocation: ...
+    @property
+    def reviewing(self) -> Reviewing: ...
     @property
     def administration(self) -> Administration: ...
     @property

@@ -1,5 +1,6 @@
 """The services of one configuration, over a store and models."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
 
@@ -11,12 +12,14 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.partitions import Partitions
 from memory_server.domain.promotion import PromotionPolicy
 from memory_server.domain.retry import RetryPolicy
+from memory_server.domain.spending import Budget
 from memory_server.models import Models, Providers
 from memory_server.ports.clock import Clock
 from memory_server.ports.spaces import BareTurns
 from memory_server.ports.store import Store
 from memory_server.project_config import MemoryConfig
 from memory_server.providers.agents.builtin import BuiltInAgent
+from memory_server.providers.breaker import ProviderBreaker
 from memory_server.providers.system import TimeOrderedIds
 from memory_server.providers.watched import (
     Watch,
@@ -36,11 +39,13 @@ from memory_server.services.extraction import ExtractionOfSnapshots
 from memory_server.services.invocation import Invocation
 from memory_server.services.memories import MemoryKeeping
 from memory_server.services.promotion import Promotion
+from memory_server.services.proposals import Proposing, Reviewing
 from memory_server.services.readiness import Background, ReadinessOfServer
 from memory_server.services.reconciliation import Reconciliation
 from memory_server.services.reembedding import Reembedding
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
+from memory_server.services.spending import MeteredExtractor, SpendingKeeping
 from memory_server.services.turns import TurnRecording
 from memory_server.settings import ServerRole, Settings
 from memory_server.worker.duties import (
@@ -74,9 +79,25 @@ class Joining:
         self._ids = TimeOrderedIds(clock)
         self._background = Background()
         self._partitions = Partitions.of(settings.memory)
-        self._embedder = WatchedEmbedder(providers.embedder, self._watch())
-        self._model = self._watch()
-        self._extractor = WatchedExtractor(providers.extractor, self._model)
+        self._retry = RetryPolicy()
+        self._breakers = {
+            "embedding": self._breaker("embedding", providers.embedding),
+            "extraction": self._breaker("extraction", providers.extraction),
+        }
+        self._embedder = WatchedEmbedder(
+            providers.embedder, self._watch(self._breakers["embedding"])
+        )
+        self._model = self._watch(self._breakers["extraction"])
+        is_hosted = providers.extraction.get("provider") != "local"
+        self._spending = SpendingKeeping(
+            store=store,
+            clock=clock,
+            budget=Budget.of(self._memory.budget) if is_hosted else Budget(),
+            model=providers.extraction,
+        )
+        self._extractor = MeteredExtractor(
+            WatchedExtractor(providers.extractor, self._model), self._spending
+        )
         self._retrieval = Retrieval(store=store, embedder=self._embedder)
         self._keeping = MemoryKeeping(
             store=store, embedder=self._embedder, clock=clock, ids=self._ids
@@ -107,6 +128,7 @@ class Joining:
             context=self._context,
             promotion=self._promotion,
             invocation=self._invocation(),
+            reviewing=self._reviewing,
             administration=Administration(
                 store=self._store,
                 clock=self._clock,
@@ -119,6 +141,8 @@ class Joining:
                 declared=[one.name for one in self._memory.custom_memory_types],
             ),
             readiness=self._readiness,
+            breakers=self._breakers,
+            spending=self._spending,
             background=self._background,
             reembedding=self._reembedding,
             runner=self._runner,
@@ -126,12 +150,20 @@ class Joining:
             schedule=self._schedule,
         )
 
-    def _watch(self) -> Watch:
+    def _breaker(self, purpose: str, described: Mapping[str, object]) -> ProviderBreaker:
+        return ProviderBreaker(
+            purpose=purpose,
+            provider=str(described.get("provider")),
+            clock=self._clock,
+            policy=self._retry,
+        )
+
+    def _watch(self, breaker: ProviderBreaker) -> Watch:
         def on_failure() -> None:
             self._readiness.doubt()
             self._schedule.hurry("probing")
 
-        return Watch(clock=self._clock, on_failure=on_failure)
+        return Watch(clock=self._clock, breaker=breaker, on_failure=on_failure)
 
     @cached_property
     def _recording(self) -> TurnRecording:
@@ -173,25 +205,48 @@ class Joining:
         )
 
     @cached_property
+    def _reconciliation(self) -> Reconciliation:
+        return Reconciliation(
+            store=self._store, embedder=self._embedder, clock=self._clock, ids=self._ids
+        )
+
+    @cached_property
+    def _reviewing(self) -> Reviewing:
+        return Reviewing(
+            store=self._store,
+            reconciliation=self._reconciliation,
+            clock=self._clock,
+            approval=self._memory.approval,
+        )
+
+    @cached_property
     def _runner(self) -> Runner:
         extraction = ExtractionOfSnapshots(
             store=self._store,
             extractor=self._extractor,
-            reconciliation=Reconciliation(
-                store=self._store, embedder=self._embedder, clock=self._clock, ids=self._ids
+            reconciliation=self._reconciliation,
+            proposing=(
+                Proposing(store=self._store, clock=self._clock, ids=self._ids)
+                if self._memory.approval == "manual"
+                else None
             ),
         )
         contexts = ContextMaking(store=self._store, extractor=self._extractor)
         return Runner(
             jobs=self._store.jobs,
             handlers={
-                JobKind.EXTRACT: extraction.work_off,
+                JobKind.EXTRACT: self._spending.within_budget(extraction.work_off),
                 JobKind.EMBED: self._late.work_off,
-                JobKind.CONTEXT: contexts.work_off,
+                JobKind.CONTEXT: self._spending.within_budget(contexts.work_off),
             },
             clock=self._clock,
             worker=self._lasting.presence.me.id,
-            retry=RetryPolicy(),
+            retry=self._retry,
+            breakers={
+                JobKind.EXTRACT: self._breakers["extraction"],
+                JobKind.EMBED: self._breakers["embedding"],
+                JobKind.CONTEXT: self._breakers["extraction"],
+            },
         )
 
     @cached_property
@@ -225,7 +280,7 @@ class Joining:
             handlers={JobKind.REEMBED: self._reembedding.work_off},
             clock=self._clock,
             worker=f"{self._lasting.presence.me.id}/reembedding",
-            retry=RetryPolicy(),
+            retry=self._retry,
             slots=1,
         )
 
@@ -237,8 +292,12 @@ class Joining:
             extractor=self._extractor,
             embedding=self._providers.embedding,
             extraction=self._providers.extraction,
+            breakers=self._breakers,
+            spending=self._spending,
+            project_id=self._settings.project_id,
             background=self._background,
             reembedding=self._reembedding,
+            reviewing=self._reviewing,
         )
 
     @cached_property
@@ -252,6 +311,7 @@ class Joining:
                 late=self._late,
                 reembedding=self._reembedding,
                 runner=self._runner,
+                spending=self._spending,
                 clock=self._clock,
                 snapshot=self._memory.snapshot,
             )

@@ -88,3 +88,9 @@ class Principal:
     """None: the caller is none of a project's and none of the organization's."""
     on_behalf_of: "Principal | None" = None
     """Of an agent's process: who invoked the agent, as they stand now. It may no more than they."""
+
+    @property
+    def signature(self) -> str:
+        """Who it is, as what they decide is signed: the kind, and the id where there is one."""
+        kind = self.kind.value
+        return kind if self.id == kind else f"{kind} {self.id}"

@@ -1,8 +1,8 @@
 """An archive: everything a project remembers, as a file that any store can take in again.
 
-It holds turns, sessions, snapshots, unfinished and failed work, memories in all versions, and
-their vectors if asked for. Credentials (service accounts, members, logins) are never part of it,
-nor are the project's own settings.
+It holds turns, sessions, snapshots, unfinished and failed work, memories in all versions, what
+was proposed for them, and their vectors if asked for. Credentials (service accounts, members,
+logins) are never part of it, nor are the project's own settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from memory_server.domain.job import Job, JobKind
 from memory_server.domain.memory import Memory
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.snapshot import SessionState, Snapshot
 from memory_server.domain.turn import Turn
 
@@ -29,12 +30,13 @@ PORTABLE = (JobKind.EXTRACT, JobKind.EMBED, JobKind.CONTEXT)
 class Kind(StrEnum):
     """What one item is; items come in this order.
 
-    Memories come before the conversations whose work could add to them, turns before the snapshot
-    that they are part of, and a snapshot with its work: whoever takes an archive in while a
-    server works loses nothing and learns nothing twice.
+    Memories and proposals come before the conversations whose work could add to them, turns before
+    the snapshot that they are part of, and a snapshot with its work: whoever takes an archive in
+    while a server works loses nothing and learns nothing twice.
     """
 
     MEMORY = "memory"
+    PROPOSAL = "proposal"
     SESSION = "session"
     TURN = "turn"
     SNAPSHOT = "snapshot"
@@ -103,6 +105,13 @@ class ArchivedMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedProposal:
+    """What was proposed to be remembered, and what was decided on it."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedSession:
     """A session's counters."""
 
@@ -134,10 +143,18 @@ class ArchivedJob:
     job: Job
 
 
-Item = ArchivedMemory | ArchivedSession | ArchivedTurn | ArchivedSnapshot | ArchivedJob
+Item = (
+    ArchivedMemory
+    | ArchivedProposal
+    | ArchivedSession
+    | ArchivedTurn
+    | ArchivedSnapshot
+    | ArchivedJob
+)
 
 ITEM_TYPES: Mapping[Kind, type[Item]] = {
     Kind.MEMORY: ArchivedMemory,
+    Kind.PROPOSAL: ArchivedProposal,
     Kind.SESSION: ArchivedSession,
     Kind.TURN: ArchivedTurn,
     Kind.SNAPSHOT: ArchivedSnapshot,
@@ -175,6 +192,7 @@ def owner_of(item: Item) -> tuple[str | None, datetime]:
     match item:
         case (
             ArchivedMemory(memory=made)
+            | ArchivedProposal(proposal=made)
             | ArchivedTurn(turn=made)
             | ArchivedSnapshot(snapshot=made)
             | ArchivedJob(job=made)
@@ -189,6 +207,7 @@ def project_of(item: Item) -> str:
     match item:
         case (
             ArchivedMemory(memory=made)
+            | ArchivedProposal(proposal=made)
             | ArchivedTurn(turn=made)
             | ArchivedSnapshot(snapshot=made)
             | ArchivedJob(job=made)
@@ -202,6 +221,7 @@ def id_of(item: Item) -> str:
     match item:
         case (
             ArchivedMemory(memory=made)
+            | ArchivedProposal(proposal=made)
             | ArchivedTurn(turn=made)
             | ArchivedSnapshot(snapshot=made)
             | ArchivedJob(job=made)

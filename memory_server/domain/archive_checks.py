@@ -12,6 +12,7 @@ from memory_server.domain.archive import (
     PORTABLE,
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -21,6 +22,7 @@ from memory_server.domain.archive import (
 from memory_server.domain.characters import whole
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import BUILT_IN, Block
+from memory_server.domain.proposal import Proposal, ProposalState
 from memory_server.errors import InvalidArchive
 
 LARGEST = 2**53
@@ -76,6 +78,8 @@ def check_item(item: Item, where: str) -> None:
     match item:
         case ArchivedMemory():
             _check_memory(item, where)
+        case ArchivedProposal(proposal=proposal):
+            _check_proposal(proposal, where)
         case ArchivedTurn():
             _check_spaces(item.vectors, where)
             if not item.turn.turn_seq:
@@ -97,6 +101,20 @@ def _check_memory(item: ArchivedMemory, where: str) -> None:
         raise InvalidArchive(f"{where}: is_latest: a former version of a memory is not")
     if isinstance(memory.body, Block) and not (memory.body.position and memory.body.messages):
         raise InvalidArchive(f"{where}: an exchange has messages and a position from 1")
+
+
+def _check_proposal(proposal: Proposal, where: str) -> None:
+    candidates = {"candidate": proposal.candidate, "original": proposal.original}
+    for name, candidate in candidates.items():
+        if candidate is None:
+            continue
+        if candidate.type not in BUILT_IN or candidate.type is not proposal.type:
+            raise InvalidArchive(f"{where}: {name}: it is of a type that is not learned, or two")
+        if not 0 <= candidate.confidence <= 1:
+            raise InvalidArchive(f"{where}: {name}: confidence has to be from 0 to 1")
+    is_decided = proposal.state is not ProposalState.PENDING
+    if not proposal.revision or is_decided is (proposal.decided_at is None):
+        raise InvalidArchive(f"{where}: state, decided_at and revision do not agree")
 
 
 def _check_snapshot(item: ArchivedSnapshot, where: str) -> None:

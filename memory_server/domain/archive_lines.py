@@ -33,6 +33,7 @@ from memory_server.domain.archive_checks import (
     check_text,
     check_vector,
 )
+from memory_server.domain.candidate import Candidate
 from memory_server.domain.memory import BODY_TYPES, Memory, MemoryType
 from memory_server.errors import ArchiveTooNew, InvalidArchive
 
@@ -140,7 +141,8 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
 def _members(value: Any) -> dict[str, Any]:
     """Return a value's members that say something, as JSON has them."""
     left_out = _DERIVED if isinstance(value, Head) else _DERIVED | {_OF_PROJECT}
-    document: dict[str, Any] = {_TYPE: value.type.value} if isinstance(value, Memory) else {}
+    has_body = isinstance(value, Memory | Candidate)
+    document: dict[str, Any] = {_TYPE: value.type.value} if has_body else {}
     for one in fields(value):
         member = getattr(value, one.name)
         if one.name not in left_out and not (member is None and _default(one) is None):
@@ -174,7 +176,7 @@ def _built(made: type, document: Mapping[str, Any], where: str, project_id: str 
     """Return a value of a class from its members; unknown, missing and wrong ones are refused."""
     given = dict(document)
     hints = dict(_hints(made))
-    if made is Memory:
+    if made in (Memory, Candidate):
         hints["body"] = _body_type(given.pop(_TYPE, None), where)
     values: dict[str, Any] = {}
     for one in fields(made):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_server.domain.candidate import Candidate
+from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Memory, MemoryType
 from memory_server.domain.reconciliation import Action
@@ -22,6 +22,22 @@ class Provenance:
     extractor: str
     said: Mapping[str, datetime]
     """When each turn was said, by turn id."""
+    approval: str = ""
+    """Who decided that it is remembered, in words; empty: nobody was asked."""
+
+    @classmethod
+    def of(cls, conversation: Conversation, extractor: str) -> "Provenance":
+        """Return where the candidates of a conversation come from."""
+        snapshot = conversation.snapshot
+        return cls(
+            project_id=snapshot.project_id,
+            user_id=snapshot.user_id,
+            agent_id=snapshot.agent_id,
+            session_id=snapshot.session_id,
+            snapshot_id=snapshot.id,
+            extractor=extractor,
+            said={turn.id: turn.event_time or turn.created_at for turn in conversation.turns},
+        )
 
     def said_at(self, candidate: Candidate) -> datetime:
         """Return when the candidate was last said."""

@@ -47,6 +47,10 @@ MAX_TOP_K = 1000
 MAX_SOURCE_TOP_K = 200
 MAX_CUSTOM_TOP_K = 100
 MAX_LISTED = 1000
+MAX_PROPOSALS = 200
+"""Of one listing: each comes with the words it rests on."""
+MAX_DECIDED = 100
+"""Proposals that are decided at once."""
 MAX_MESSAGES = 200
 """Of one conversation that are recorded as blocks at once."""
 MAX_SECRETS = 100
@@ -206,6 +210,13 @@ NUMBERS = (
     Limit(of="`top_k` of one source", value=MAX_SOURCE_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`top_k` of a custom type", value=MAX_CUSTOM_TOP_K, unit="", answer=_REFUSED),
     Limit(of="`limit` of a listing", value=MAX_LISTED, unit="entries", answer=_REFUSED),
+    Limit(
+        of="`limit` of a listing of proposals",
+        value=MAX_PROPOSALS,
+        unit="entries",
+        answer=_REFUSED,
+    ),
+    Limit(of="proposals that are decided at once", value=MAX_DECIDED, unit="", answer=_REFUSED),
     Limit(
         of="messages that are recorded as blocks at once",
         value=MAX_MESSAGES,

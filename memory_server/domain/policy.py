@@ -22,6 +22,7 @@ class Right(StrEnum):
 
     READ_MEMORY = "reading memory"
     WRITE_MEMORY = "writing memory"
+    REVIEW = "reviewing what is proposed to be remembered"
     ADMINISTER = "administering a project"
     KEEP_CREDENTIALS = "managing service accounts, members, secrets and the project itself"
     KEEP_ORGANIZATION = "managing the organization's service accounts"
@@ -34,6 +35,7 @@ _PROJECT_ROLES = frozenset(role for role in AccountRole if not role.is_of_organi
 _ROLES: Mapping[Right, frozenset[AccountRole]] = {
     Right.READ_MEMORY: _PROJECT_ROLES,
     Right.WRITE_MEMORY: frozenset((AccountRole.PROJECT_OWNER, AccountRole.AGENT_DEVELOPER)),
+    Right.REVIEW: frozenset((AccountRole.PROJECT_OWNER,)),
     Right.ADMINISTER: frozenset((AccountRole.PROJECT_OWNER,)),
     Right.KEEP_CREDENTIALS: frozenset((AccountRole.PROJECT_OWNER,)),
     Right.KEEP_ORGANIZATION: frozenset(),
@@ -42,6 +44,11 @@ _ROLES: Mapping[Right, frozenset[AccountRole]] = {
     Right.COPY_STORE: frozenset(),
 }
 """The roles that have each right; whoever holds the owner token has all."""
+
+_OF_THEIR_OWN: Mapping[Right, frozenset[AccountRole]] = {
+    Right.REVIEW: frozenset((AccountRole.AGENT_DEVELOPER,)),
+}
+"""The roles by which people, no programs, have a right to what is theirs."""
 
 _MEMORY = (Right.READ_MEMORY, Right.WRITE_MEMORY)
 _ONLY_PEOPLE = (Right.KEEP_CREDENTIALS,)
@@ -72,8 +79,15 @@ def check_right(principal: Principal, right: Right) -> None:
                 f"{right.value} needs the owner token{_holders(right)}; a service account's "
                 "token does not open it"
             )
-    if principal.role not in _ROLES[right]:
+    if principal.role not in _roles_for(principal, right):
         raise Forbidden(f"{right.value} needs {_needed(right)}; this caller has {_had(principal)}")
+
+
+def _roles_for(principal: Principal, right: Right) -> frozenset[AccountRole]:
+    """Return the roles that give such a caller a right, to everything or to what is theirs."""
+    is_person = principal.kind is PrincipalKind.PERSON
+    own = _OF_THEIR_OWN.get(right, frozenset()) if is_person else frozenset()
+    return _ROLES[right] | own
 
 
 def has_right(principal: Principal, right: Right) -> bool:
@@ -159,6 +173,21 @@ def user_meant(standing: Standing, named: Named) -> str | None:
         if person is not None:
             return _of_person(person, named, user_id)
     return user_id
+
+
+def user_reviewed(principal: Principal, named: str | None) -> str | None:
+    """Return whose proposals a caller who may review sees and decides; None: everybody's.
+
+    Raises `IdentityRefused` for a person who names another and does not own the project.
+    """
+    if has_right(principal, Right.ADMINISTER):
+        return named
+    if named not in (None, principal.id):
+        raise IdentityRefused(
+            f"user_id: {principal.id!r} reviews only what is proposed of themselves; what is "
+            "proposed of others needs the owner token or the role PROJECT_OWNER"
+        )
+    return principal.id
 
 
 def _person(principal: Principal) -> Principal | None:

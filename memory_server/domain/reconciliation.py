@@ -249,10 +249,11 @@ def says_the_same(candidate: Candidate, known: Memory) -> bool:
     """Whether a candidate states what a memory does: its claim, or its words."""
     if candidate.claim and known.claim:
         return matter_of(candidate.claim) == matter_of(known.claim)
-    return _statement(candidate.body) == _statement(known.body)
+    return statement(candidate.body) == statement(known.body)
 
 
-def _statement(body: Body) -> tuple[str, ...]:
+def statement(body: Body) -> tuple[str, ...]:
+    """Return what a body says, the same for the same words."""
     match body:
         case Fact():
             return (normalised(body.text),)

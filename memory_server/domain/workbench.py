@@ -336,7 +336,7 @@ class Workbench:
             learned_at=self.now,
             event_time=self.provenance.said_at(candidate),
             action=decision.action.value,
-            reason=decision.reason,
+            reason="; ".join(filter(None, (decision.reason, self.provenance.approval))),
         )
 
     def _valid_from(self, candidate: Candidate) -> datetime:

@@ -9,6 +9,7 @@ from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.filters import Filter
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
 
 
@@ -117,12 +118,14 @@ class Memories(Protocol):
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
         queueing: Sequence[Job] = (),
+        deciding: Proposal | None = None,
     ) -> None:
         """Carry out all operations or none, in one durable transaction.
 
         `settling` is a claimed job that these operations finish: it becomes done, with its
         `result`, in the same transaction; if its lease was lost, `LeaseLost` is raised and
         nothing is written. `queueing` are jobs that are queued with them, as `Jobs.enqueue` does.
+        `deciding` is a proposal in a new state, which is stored with them as `Proposals.put` does.
         `space` names the space of the vectors and is needed with them.
         Reads and searches that begin afterwards see the outcome.
         """

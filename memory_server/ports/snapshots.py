@@ -54,8 +54,9 @@ class Snapshots(Protocol):
     async def delete_promoted_turns(self, *, limit: int) -> int:
         """Delete turns of snapshots all of whose jobs are done; return how many went.
 
-        Turns of a snapshot with a failed or waiting job stay, so that nothing is lost. Written in
-        small portions, so that no other write waits long.
+        Turns of a snapshot with a failed or waiting job stay, so that nothing is lost, and those
+        of one with proposals that wait, so that who decides sees what was said. Written in small
+        portions, so that no other write waits long.
         """
         ...
 
@@ -63,9 +64,10 @@ class Snapshots(Protocol):
     async def expire(self, *, before: datetime, limit: int) -> int:
         """Delete snapshots created before that moment, with their turns and finished jobs.
 
-        A snapshot with a job that is not done stays. Done jobs that belong to no snapshot go
-        when they ended before that moment. Long-term memories are never touched. Written in
-        small portions, so that no other write waits long. Returns how many snapshots and jobs
-        of no snapshot went, `limit` at the most; 0: nothing is left to go.
+        A snapshot with a job that is not done stays, and so does one with proposals that wait.
+        Done jobs that belong to no snapshot go when they ended before that moment. Long-term
+        memories are never touched. Written in small portions, so that no other write waits long.
+        Returns how many snapshots and jobs of no snapshot went, `limit` at the most; 0: nothing
+        is left to go.
         """
         ...

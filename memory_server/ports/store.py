@@ -14,6 +14,7 @@ from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
+from memory_server.ports.proposals import Proposals
 from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
@@ -45,6 +46,12 @@ class Store(Protocol):
     @abstractmethod
     def memories(self) -> Memories:
         """Long-term memory."""
+        ...
+
+    @property
+    @abstractmethod
+    def proposals(self) -> Proposals:
+        """What waits to be remembered until somebody decides."""
         ...
 
     @property
@@ -158,8 +165,8 @@ class Store(Protocol):
     async def erase(self, scope: Scope) -> Mapping[str, int]:
         """Delete everything of the scope's user, of no user, or of the whole project.
 
-        Turns, sessions, snapshots, jobs, memories in all versions, vectors and index entries, and
-        executions; what runs of these is stopped by the server that works on it.
+        Turns, sessions, snapshots, jobs, proposals, memories in all versions, vectors and index
+        entries, and executions; what runs of these is stopped by the server that works on it.
         What waits of others in a shared session can still be promoted. Returns counts by kind.
         That it happened is written down, so that an archive from before does not bring it back.
         Where removing the traces from the disk would take long, `traces` tells of them. Where it

@@ -35,6 +35,7 @@ def build(memory: Mapping[str, Any]) -> MemoryConfig:
         snapshot=SnapshotConfig(**memory.get("background_extraction", {}).get("snapshot", {})),
         enabled=MEMORY_TYPES if listed is None else _folded(listed),
         enabled_by_absence=listed is None,
+        approval=memory.get("extraction", {}).get("approval", "automatic"),
         budget=BudgetConfig(**memory.get("extraction", {}).get("budget", {})),
         custom_memory_types=tuple(map(_custom_type, memory.get("custom_memory_types", ()))),
         partition_keys=tuple(PartitionKey(**key) for key in partition_keys_of(memory)),

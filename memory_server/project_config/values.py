@@ -90,6 +90,8 @@ class MemoryConfig:
     """The types extracted, in order, folds resolved."""
     enabled_by_absence: bool = False
     """Whether every type is on because the key is absent."""
+    approval: Literal["automatic", "manual"] = "automatic"
+    """Whether what is extracted is remembered at once, or waits until somebody approves it."""
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     custom_memory_types: Sequence[CustomMemoryType] = ()
     partition_keys: Sequence[PartitionKey] = ()

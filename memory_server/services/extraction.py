@@ -17,6 +17,7 @@ from memory_server.errors import SnapshotNotFound
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.store import Store
+from memory_server.services.proposals import Proposing
 from memory_server.services.reconciliation import Reconciliation
 
 logger = logging.getLogger(__name__)
@@ -36,15 +37,21 @@ class ExtractionOfSnapshots:
     """Works off extraction jobs."""
 
     def __init__(
-        self, *, store: Store, extractor: Extractor, reconciliation: Reconciliation
+        self,
+        *,
+        store: Store,
+        extractor: Extractor,
+        reconciliation: Reconciliation,
+        proposing: Proposing | None = None,
     ) -> None:
+        """Join it; with `proposing`, what is extracted waits until somebody decides."""
         self._store = store
         self._jobs: Jobs = store.jobs
         self._extractor = extractor
-        self._reconciliation = reconciliation
+        self._bring = reconciliation.reconcile if proposing is None else proposing.propose
 
     async def work_off(self, job: Job) -> None:
-        """Extract, keep the answer with the job, reconcile, and settle the job.
+        """Extract, keep the answer with the job, reconcile or propose, and settle the job.
 
         A job whose turns were erased meanwhile has nothing to do, and is done.
 
@@ -57,7 +64,7 @@ class ExtractionOfSnapshots:
             await self._store.memories.apply(job.project_id, [], settling=settling)
             return
         extraction, extractor = await self._extract(conversation, job)
-        await self._reconciliation.reconcile(
+        await self._bring(
             conversation,
             [_canonical(candidate) for candidate in extraction.candidates],
             extractor=extractor,

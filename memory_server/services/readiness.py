@@ -8,11 +8,14 @@ from typing import Any
 
 from memory_server.domain.characters import whole
 from memory_server.errors import MemoryServerError
+from memory_server.ports.breaker import Breaker
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.store import Store
 from memory_server.services.containment import contained
+from memory_server.services.proposals import Reviewing
 from memory_server.services.reembedding import Reembedding
+from memory_server.services.spending import SpendingKeeping
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +39,10 @@ class Readiness:
     background: Mapping[str, Any]
     reembedding: Mapping[str, Any] = field(default_factory=dict)
     """Empty where the vectors are of the configured model and no others are left."""
+    waiting: Sequence[str] = ()
+    """What background work waits for, though the server can do its work."""
+    review: Mapping[str, Any] = field(default_factory=dict)
+    """How what is extracted is approved, and how much waits for a decision."""
 
     def stopping(self) -> "Readiness":
         """Return the look at a server that was told to stop."""
@@ -108,6 +115,10 @@ class ReadinessOfServer:
         extraction: Mapping[str, Any],
         background: Background | None = None,
         reembedding: Reembedding | None = None,
+        breakers: Mapping[str, Breaker] | None = None,
+        spending: SpendingKeeping | None = None,
+        project_id: str = "",
+        reviewing: Reviewing | None = None,
         check_seconds: float = CHECK_SECONDS,
         store_seconds: float = STORE_SECONDS,
     ) -> None:
@@ -116,6 +127,10 @@ class ReadinessOfServer:
         self._extraction = _Probe("extraction", extractor.check, check_seconds, extraction)
         self._probes = (self._embedding, self._extraction)
         self._reembedding = reembedding
+        self._breakers = breakers or {}
+        self._spending = spending
+        self._project_id = project_id
+        self._reviewing = reviewing
         self._background = background or Background("running")
         self._store_seconds = store_seconds
         self._doubted = False
@@ -140,6 +155,9 @@ class ReadinessOfServer:
         store: dict[str, Any] = {}
         search: dict[str, Any] = {}
         reembedding: dict[str, Any] = {}
+        spending: dict[str, Any] = {}
+        waiting: list[str] = []
+        review: dict[str, Any] = {}
 
         async def ask_store() -> None:
             await self._store.ping()
@@ -147,9 +165,12 @@ class ReadinessOfServer:
             search.update(await self._store.search.describe())
             if self._reembedding is not None:
                 reembedding.update(await self._reembedding.report())
+            spending.update(await self._spent(waiting))
+            if self._reviewing is not None:
+                review.update(await self._reviewing.report())
 
         problems = {"store": await _problem(ask_store, self._store_seconds)}
-        problems |= {probe.name: probe.problem for probe in self._probes}
+        problems |= {probe.name: self._told(probe, waiting) for probe in self._probes}
         if problems["embedding"] and reembedding.get("to"):
             # The former model may be gone for good: words answer until the new one does.
             reembedding["meaning"] = f"off until the switch: {problems.pop('embedding')}"
@@ -166,11 +187,34 @@ class ReadinessOfServer:
             blocked_on=blocked or starting,
             store=store,
             search=search,
-            embedding=self._embedding.report(),
-            extraction=self._extraction.report(),
+            embedding=self._reported(self._embedding),
+            extraction=self._reported(self._extraction) | spending,
             background=self._background.report(),
             reembedding=reembedding,
+            waiting=waiting,
+            review=review,
         )
+
+    async def _spent(self, waiting: list[str]) -> Mapping[str, Any]:
+        """Return what the server's own project took; projects that wait are noted."""
+        if self._spending is None:
+            return {}
+        for name, text in await self._spending.waiting():
+            waiting.append(f"extraction of project {name}: {text}")
+        return await self._spending.report(self._project_id)
+
+    def _told(self, probe: _Probe, waiting: list[str]) -> str | None:
+        """Return what is wrong with a provider; what passes by itself is noted as waited for."""
+        breaker = self._breakers.get(probe.name)
+        story = breaker.told() if breaker else None
+        if story is not None and probe.problem is None:
+            waiting.append(f"{probe.name}: {story}")
+        return probe.problem and (story or probe.problem)
+
+    def _reported(self, probe: _Probe) -> dict[str, Any]:
+        breaker = self._breakers.get(probe.name)
+        circuit = breaker.report() if breaker else {}
+        return {**probe.report(), **({"circuit": circuit} if circuit else {})}
 
 
 async def _problem(check: Callable[[], Awaitable[None]], seconds: float) -> str | None:

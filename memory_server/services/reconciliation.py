@@ -1,7 +1,7 @@
 """Bringing candidates together with what is known, in one transaction a snapshot and type."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, MemoryType, Procedure
 from memory_server.domain.plans import PLAN
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.reconciliation import Action, Decision, Known, Neighbour, decide
 from memory_server.domain.scope import Scope
 from memory_server.domain.workbench import Workbench
@@ -53,32 +54,83 @@ class Reconciliation:
         *,
         extractor: str,
         settling: Job,
-    ) -> Sequence[Outcome]:
+    ) -> None:
         """Apply the candidates of one snapshot and settle the job that brought them.
 
         The job's `result` gets the decisions. Raises `LeaseLost` when the job went to another
         worker, and `VersionConflict` when others kept changing the same memories.
         """
+
+        async def settle(bench: Workbench) -> None:
+            result: Mapping[str, Any] = {
+                **settling.result,
+                "decisions": [outcome.as_document() for outcome in bench.outcomes],
+            }
+            await self._apply(bench, settling=replace(settling, result=result))
+
+        provenance = Provenance.of(conversation, extractor)
+        await self._until_stored(provenance, candidates, settle, what=f"job {settling.id}")
+
+    async def approve(
+        self, proposal: Proposal, decided: Callable[[Sequence[Outcome]], Proposal], *, approval: str
+    ) -> Proposal:
+        """Apply what is proposed, and store what `decided` makes of the outcomes with it.
+
+        It meets what is known now, as something that was said when it was. `approval` says who
+        approved it, and stands with the reason in the memory's history. Raises `ProposalChanged`
+        or `ProposalNotFound` if somebody changed, decided or erased the proposal meanwhile.
+        """
+        stored: list[Proposal] = []
+
+        async def decide_on(bench: Workbench) -> None:
+            stored[:] = [decided(bench.outcomes)]
+            await self._apply(bench, deciding=stored[0])
+
+        provenance = replace(proposal.provenance, approval=approval)
+        what = f"proposal {proposal.id}"
+        await self._until_stored(provenance, [proposal.candidate], decide_on, what=what)
+        return stored[0]
+
+    async def foresee(self, proposal: Proposal) -> Sequence[Outcome]:
+        """Return what approving a proposal would do now; nothing is stored."""
+        vectors = await self._vectors([proposal.candidate])
+        bench = await self._decided(proposal.provenance, [proposal.candidate], vectors)
+        return bench.outcomes
+
+    async def _until_stored(
+        self,
+        provenance: Provenance,
+        candidates: Sequence[Candidate],
+        store: Callable[[Workbench], Awaitable[None]],
+        *,
+        what: str,
+    ) -> None:
+        """Decide and store, anew as often as others write the same memories meanwhile."""
         vectors = await self._vectors(candidates)
         attempt = 0
         while True:
-            bench = Workbench(
-                provenance=_provenance(conversation, extractor),
-                now=self._clock.now(),
-                new_id=self._ids.new,
-            )
-            for candidate, vector in zip(candidates, vectors, strict=True):
-                await self._place(bench, candidate, vector)
-            bench.withdraw_from(await self._episodes_of(bench))
+            bench = await self._decided(provenance, candidates, vectors)
             try:
-                await self._apply(bench, settling)
+                await store(bench)
             except (VersionConflict, DuplicateMemory):
                 attempt += 1
                 if attempt == ATTEMPTS:
                     raise
-                logger.info("job %s decides anew: a memory changed meanwhile", settling.id)
+                logger.info("%s is decided anew: a memory changed meanwhile", what)
                 continue
-            return bench.outcomes
+            return
+
+    async def _decided(
+        self,
+        provenance: Provenance,
+        candidates: Sequence[Candidate],
+        vectors: Sequence[Vector | None],
+    ) -> Workbench:
+        bench = Workbench(provenance=provenance, now=self._clock.now(), new_id=self._ids.new)
+        for candidate, vector in zip(candidates, vectors, strict=True):
+            await self._place(bench, candidate, vector)
+        bench.withdraw_from(await self._episodes_of(bench))
+        return bench
 
     async def _place(self, bench: Workbench, candidate: Candidate, vector: Vector | None) -> None:
         known = Known(
@@ -96,11 +148,9 @@ class Reconciliation:
         history = await self._history(decision, said_at)
         bench.carry_out(candidate, decision, vector, history=history)
 
-    async def _apply(self, bench: Workbench, settling: Job) -> None:
-        result: Mapping[str, Any] = {
-            **settling.result,
-            "decisions": [outcome.as_document() for outcome in bench.outcomes],
-        }
+    async def _apply(
+        self, bench: Workbench, *, settling: Job | None = None, deciding: Proposal | None = None
+    ) -> None:
         operations = [
             Add(memory=change.memory, vector=change.vector, history_of=change.history_of)
             if change.is_new
@@ -113,10 +163,11 @@ class Reconciliation:
             for change in bench.changes
         ]
         await self._store.memories.apply(
-            settling.project_id,
+            bench.provenance.project_id,
             operations,
             space=self._embedder.space,
-            settling=replace(settling, result=result),
+            settling=settling,
+            deciding=deciding,
         )
 
     async def _vectors(self, candidates: Sequence[Candidate]) -> Sequence[Vector | None]:
@@ -216,16 +267,3 @@ def _queries(candidate: Candidate, identity: str) -> Sequence[MemoryQuery]:
     if isinstance(candidate.body, Procedure):
         queries.append(MemoryQuery(type=kind, key=candidate.body.procedure, limit=NEIGHBOURS))
     return queries
-
-
-def _provenance(conversation: Conversation, extractor: str) -> Provenance:
-    snapshot = conversation.snapshot
-    return Provenance(
-        project_id=snapshot.project_id,
-        user_id=snapshot.user_id,
-        agent_id=snapshot.agent_id,
-        session_id=snapshot.session_id,
-        snapshot_id=snapshot.id,
-        extractor=extractor,
-        said={turn.id: turn.event_time or turn.created_at for turn in conversation.turns},
-    )

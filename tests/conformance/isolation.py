@@ -13,6 +13,7 @@ from memory_server.domain.archive import ArchivedMemory, Contents
 from memory_server.domain.chunk import Source
 from memory_server.domain.job import JobCounts, JobKind
 from memory_server.domain.memory import Memory
+from memory_server.domain.proposal import Proposal, rejected
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
 from memory_server.errors import (
@@ -21,6 +22,7 @@ from memory_server.errors import (
     JobNotFound,
     LeaseLost,
     MemoryNotFound,
+    ProposalNotFound,
     SnapshotNotFound,
     VersionConflict,
 )
@@ -31,6 +33,7 @@ from memory_server.ports.deployment import DeploymentRecords
 from memory_server.ports.executions import Executions
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.memories import Add, Erase, Memories, MemoryQuery, Replace
+from memory_server.ports.proposals import ProposalCounts, ProposalQuery, Proposals
 from memory_server.ports.search import SearchIndex, Selection
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
@@ -46,6 +49,7 @@ from tests.factories import (
     a_block,
     a_job,
     a_memory,
+    a_proposal,
     a_record,
     a_scope,
     a_snapshot,
@@ -60,6 +64,7 @@ PORTS = (
     Snapshots,
     Memories,
     Jobs,
+    Proposals,
     Accounts,
     SearchIndex,
     Spaces,
@@ -87,6 +92,7 @@ class Known:
     failed_job: Any
     snapshot: Any
     account: Any
+    proposal: Proposal
 
 
 async def fill(store: Store) -> Known:
@@ -105,6 +111,9 @@ async def fill(store: Store) -> Known:
     await store.jobs.fail(failed, code="C", reason="r", now=START)
     account = an_account()
     await store.accounts.add(account)
+    await store.jobs.enqueue([a_job(user_id="carol")])
+    proposal = a_proposal()
+    await store.proposals.add(PROJECT, [proposal], settling=await _claim(store))
     return Known(
         turn=turn,
         memory=memory,
@@ -113,6 +122,7 @@ async def fill(store: Store) -> Known:
         failed_job=failed,
         snapshot=snapshot,
         account=account,
+        proposal=proposal,
     )
 
 
@@ -131,6 +141,7 @@ async def fingerprint(store: Store) -> Any:
         await store.snapshots.session(PROJECT, SESSION),
         await store.memories.find(scope, everything),
         await store.jobs.list(PROJECT),
+        await store.proposals.find(a_scope(user_id=None), ProposalQuery()),
         await store.accounts.list(PROJECT),
         [hit.id for hit in words],  # how rare a word is may be counted over a whole index
         await store.search.vector(select(scope, Source.STM), a_vector(1), SPACE),
@@ -223,6 +234,22 @@ TRIES: dict[str, Try] = {
         LeaseLost,
         by_user=False,
     ),
+    "Memories.apply (deciding)": Try(
+        lambda s, k, o: s.memories.apply(
+            o.project_id, [], deciding=_rejected(k.proposal, o.project_id)
+        ),
+        ProposalNotFound,
+        by_user=False,
+    ),
+    "Proposals.add": Try(lambda s, k, o: _proposed(s, k, o), by_user=False),
+    "Proposals.get": Try(lambda s, k, o: s.proposals.get(o, k.proposal.id), ProposalNotFound),
+    "Proposals.find": Try(lambda s, k, o: s.proposals.find(o, ProposalQuery())),
+    "Proposals.put": Try(
+        lambda s, k, o: s.proposals.put(_rejected(k.proposal, o.project_id)),
+        ProposalNotFound,
+        by_user=False,
+    ),
+    "Proposals.counts": Try(lambda s, k, o: _counted_proposals(s, o), by_user=False),
     "Jobs.extend": Try(
         lambda s, k, o: s.jobs.extend(replace(k.job, project_id=o.project_id), lease_until=LATER),
         LeaseLost,
@@ -289,6 +316,21 @@ TRIES: dict[str, Try] = {
     ),
     "Store.erase": Try(lambda s, k, o: _erased(s, o)),
 }
+
+
+def _rejected(proposal: Proposal, project_id: str) -> Proposal:
+    return rejected(replace(proposal, project_id=project_id), by="stranger", now=LATER)
+
+
+async def _proposed(store: Store, known: Known, stranger: Scope) -> None:
+    theirs = stranger.project_id
+    await store.jobs.enqueue([a_job(project_id=theirs)])
+    proposal = replace(known.proposal, project_id=theirs)
+    assert await store.proposals.add(theirs, [proposal], settling=await _claim(store))
+
+
+async def _counted_proposals(store: Store, stranger: Scope) -> None:
+    assert await store.proposals.counts(stranger.project_id) == ProposalCounts()
 
 
 async def _append(store: Store, known: Known, stranger: Scope) -> None:

@@ -115,6 +115,7 @@ class StoreContract:
             "sessions": 1,
             "snapshots": 1,
             "jobs": 2,
+            "proposals": 1,
             "records": 1,
             "blocks": 1,
             "memories": 2,

@@ -52,9 +52,10 @@ async def ready(
         extraction=dict(look.extraction),
         background=dict(look.background),
         reembedding=dict(look.reembedding),
+        review=dict(look.review),
         agent=asdict(services.invocation.agent),
         servers=[ServerDocument.of(server) for server in services.presence.alive],
-        warnings=list(services.presence.warnings),
+        warnings=[*services.presence.warnings, *look.waiting],
     )
     return document if is_operator(request) else document.for_strangers()
 
@@ -65,5 +66,8 @@ async def scrape(request: Request, services: ServicesOfApp) -> Response:
     gathered: metrics.Metrics = request.app.state.metrics
     gathered.set_jobs(await services.administration.counts())
     gathered.set_reembedding(await services.reembedding.report())
+    gathered.set_proposals(await services.reviewing.counts())
     gathered.set_servers(services.presence.alive)
+    gathered.set_model(services.spending.model, services.spending.by_type())
+    gathered.set_waiting(services.breakers, len(await services.spending.waiting()))
     return Response(gathered.text(), media_type=metrics.CONTENT_TYPE)

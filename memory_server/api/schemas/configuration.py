@@ -234,6 +234,8 @@ class RuntimeDocument(Answer):
     """The background work: `state` and `problem`."""
     reembedding: dict[str, Any]
     """As readiness tells it."""
+    review: dict[str, Any]
+    """As readiness tells it."""
     projects: list[str]
     queue: CountsDocument
     """Jobs by state, of the whole server."""
@@ -270,8 +272,9 @@ class RuntimeDocument(Answer):
             store=dict(look.store),
             worker=dict(look.background),
             reembedding=dict(look.reembedding),
+            review=dict(look.review),
             projects=projects,
             queue=CountsDocument.of(counts),
             servers=[ServerDocument.of(server) for server in presence.alive],
-            warnings=[*report.warnings, *presence.warnings],
+            warnings=[*report.warnings, *presence.warnings, *look.waiting],
         )

@@ -35,6 +35,10 @@ class ReadinessDocument(Answer):
     search: dict[str, Any]
     embedding: dict[str, Any]
     extraction: dict[str, Any]
+    """Like `embedding`: `state` is `starting`, `ok` or `failing`, and `problem` says why. `circuit`
+    is there while a provider that kept failing is left alone: `since`, `next_probe`, `because`,
+    `to_do`. `spending` tells whoever the process id is told to what the server's own project took
+    of the model: `this_hour` and `today`, and its `budget`, if there is one."""
     background: dict[str, Any]
     """`state` is `starting`, `running`, `elsewhere` (with the role `api`) or `stopped`; `problem`
     says why it stopped."""
@@ -42,16 +46,21 @@ class ReadinessDocument(Answer):
     """Empty where all vectors are of the configured model. Else `state` is `running`, `needed` or
     `removing` (those of the former model); `from`, `to`, `done` and `total` say how far it is,
     `problem` what it waits for, and `meaning` why searches go by words alone until it ends."""
+    review: dict[str, Any]
+    """`approval`, `automatic` or `manual`, and how many proposals are `pending` on the server."""
     agent: dict[str, Any]
     """`name`, and `status`: `starting`, `ready` or `failed`; `problem` says why. Memory is ready
     whatever the agent is."""
     servers: list[ServerDocument]
     """Those at work on the store, as of the last heartbeat; told to whom the process id is."""
     warnings: list[str]
-    """What is to be said of the servers together: mixed configurations, or no worker alive."""
+    """What is to be said of the servers together: mixed configurations, or no worker alive; and
+    what background work waits for: a spent budget, a provider that asks for fewer calls."""
 
     def for_strangers(self) -> "ReadinessDocument":
         """Return it without what only concerns whoever runs the machine."""
+        hidden: dict[str, Any] = {"pid": None, "review": {}, "servers": [], "warnings": []}
+        extraction = {name: part for name, part in self.extraction.items() if name != "spending"}
         return ReadinessDocument.model_validate(
-            placeless(self.model_dump() | {"pid": None, "servers": [], "warnings": []})
+            placeless(self.model_dump() | hidden | {"extraction": extraction})
         )

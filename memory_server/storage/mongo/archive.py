@@ -11,6 +11,7 @@ from memory_server.domain.archive import (
     PORTABLE,
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -27,11 +28,19 @@ from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.mongo import sessions
 from memory_server.storage.mongo.archive_taking import Taking
 from memory_server.storage.mongo.arrivals import Arrivals
-from memory_server.storage.mongo.collections import JOBS, MEMORIES, SESSIONS, SNAPSHOTS, TURNS
+from memory_server.storage.mongo.collections import (
+    JOBS,
+    MEMORIES,
+    PROPOSALS,
+    SESSIONS,
+    SNAPSHOTS,
+    TURNS,
+)
 from memory_server.storage.mongo.database import MongoDatabase
 from memory_server.storage.mongo.documents import Document, space_of_key, vectors_of
 from memory_server.storage.mongo.job_documents import job_of
 from memory_server.storage.mongo.memory_documents import memory_of
+from memory_server.storage.mongo.proposals import proposal_of_document
 from memory_server.storage.mongo.snapshots import snapshot_of
 from memory_server.storage.mongo.turn_documents import turn_of
 
@@ -139,6 +148,7 @@ class MongoReading(Reading):
                 for name in MEMORIES.values()
                 for former in (False, True)
             ]
+            sources.append(self._proposals())
         if contents.has_turns:
             sources += [self._of_sessions(), self._turns(), self._snapshots()]
         if contents.is_whole:
@@ -161,6 +171,13 @@ class MongoReading(Reading):
                     )
                     for one in page
                 ]
+
+    async def _proposals(self) -> AsyncGenerator[Sequence[ArchivedProposal]]:
+        types = self._contents.memory_types
+        wanted = self._owned() | ({} if types is None else {"type": {"$in": list(types)}})
+        async with aclosing(self._pages(PROPOSALS, wanted)) as pages:
+            async for page in pages:
+                yield [ArchivedProposal(proposal=proposal_of_document(one)) for one in page]
 
     async def _of_sessions(self) -> AsyncGenerator[Sequence[ArchivedSession]]:
         wanted = {"project_id": self._contents.project_id}

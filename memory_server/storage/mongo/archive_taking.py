@@ -10,6 +10,7 @@ import numpy as np
 from memory_server.domain.archive import (
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -21,11 +22,12 @@ from memory_server.domain.archive import (
 )
 from memory_server.domain.job import resting
 from memory_server.domain.moments import to_micros
+from memory_server.domain.proposal import Proposal
 from memory_server.search.atlas.documents import MOMENTS
 from memory_server.storage.archive_outcomes import Judged
 from memory_server.storage.mongo import erased, gates
 from memory_server.storage.mongo.arrivals import Arrivals
-from memory_server.storage.mongo.collections import JOBS, SESSIONS, SNAPSHOTS, TURNS
+from memory_server.storage.mongo.collections import JOBS, PROPOSALS, SESSIONS, SNAPSHOTS, TURNS
 from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity, packed, space_key
 from memory_server.storage.mongo.job_changes import enqueue
@@ -34,6 +36,7 @@ from memory_server.storage.mongo.memory_documents import (
     memory_document,
     memory_values,
 )
+from memory_server.storage.mongo.proposals import proposal_document
 from memory_server.storage.mongo.snapshots import snapshot_document
 from memory_server.storage.mongo.turn_documents import turn_document
 
@@ -106,6 +109,8 @@ class Taking:
         match item:
             case ArchivedMemory():
                 return await self._known_memory(session, item)
+            case ArchivedProposal(proposal=proposal):
+                return await self._known_proposal(session, proposal)
             case ArchivedSession(session=state):
                 found = await self._session_of(session, state.session_id)
                 is_behind = found is None or found["last_seq"] < state.last_seq
@@ -124,6 +129,9 @@ class Taking:
         match item:
             case ArchivedMemory():
                 return await self._add_memory(session, item)
+            case ArchivedProposal(proposal=proposal):
+                document = proposal_document(proposal)
+                await self._database[PROPOSALS].insert_one(document, session=session)
             case ArchivedSession(session=state):
                 at = to_micros(state.last_activity)
                 await self._hold(session, state.session_id, state.user_id, state.last_seq, at)
@@ -152,6 +160,14 @@ class Taking:
         if found["root_id"] != item.root_id:
             return Outcome.CONFLICT
         return Outcome.KNOWN if is_later else _standing(found, memory_values(memory))
+
+    async def _known_proposal(self, session: Session, proposal: Proposal) -> Outcome | None:
+        """Return how a proposal stands to one of its id or key, in whatever state that is."""
+        for which in ({"id": proposal.id}, {"key": proposal.key}):
+            found = await self._first(session, PROPOSALS, which)
+            if found is not None:
+                return Outcome.KNOWN if found["key"] == proposal.key else Outcome.CONFLICT
+        return None
 
     async def _add_memory(self, session: Session, item: ArchivedMemory) -> Outcome:
         memory, name = item.memory, collection_of(item.memory)

@@ -19,6 +19,7 @@ from memory_server.storage.mongo.collections import (
     JOB_OWNERS,
     JOBS,
     MEMORIES,
+    PROPOSALS,
     SESSIONS,
     SNAPSHOTS,
     TURNS,
@@ -34,6 +35,7 @@ KINDS = (
     "turns",
     "snapshots",
     "jobs",
+    "proposals",
     "records",
     "blocks",
     "memories",
@@ -59,6 +61,7 @@ async def erase(database: MongoDatabase, scope: Scope, now: datetime) -> Mapping
         await erasing.jobs()
         await erasing.sessions()
         await erasing.jobs()
+        await erasing.proposals()
         await erasing.memories()
         await erasing.jobs()
         await erasing.executions()
@@ -99,6 +102,11 @@ class _Erasing:
                 self._database.announce(TURNS, turns)
                 self.counts.update(counts)
                 is_left = len(turns) == PORTION
+
+    async def proposals(self) -> None:
+        """Delete proposals, whatever was decided on them."""
+        deleted = await self._database[PROPOSALS].delete_many(self._owned)
+        self.counts["proposals"] = deleted.deleted_count
 
     async def memories(self) -> None:
         for kind, collection in MEMORIES.items():

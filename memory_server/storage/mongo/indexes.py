@@ -18,6 +18,7 @@ from memory_server.storage.mongo.collections import (
     MEMBERS,
     MEMORIES,
     PROJECTS,
+    PROPOSALS,
     SERVERS,
     SESSIONS,
     SNAPSHOTS,
@@ -151,6 +152,32 @@ OF_SNAPSHOTS: Sequence[IndexModel] = [
     IndexModel([("project_id", ASCENDING), ("user_id", ASCENDING)], name="of_user"),
     IndexModel([("project_id", ASCENDING), ("session_id", ASCENDING)], name="of_session"),
 ]
+OF_PROPOSALS: Sequence[IndexModel] = [
+    IndexModel([("project_id", ASCENDING), ("key", ASCENDING)], name="by_key", unique=True),
+    IndexModel(
+        [("project_id", ASCENDING), ("created_at", ASCENDING), ("id", ASCENDING)],
+        name="oldest_first",
+    ),
+    IndexModel(
+        [
+            ("project_id", ASCENDING),
+            ("user_id", ASCENDING),
+            ("created_at", ASCENDING),
+            ("id", ASCENDING),
+        ],
+        name="of_user",
+    ),
+    IndexModel(
+        [
+            ("project_id", ASCENDING),
+            ("state", ASCENDING),
+            ("created_at", ASCENDING),
+            ("id", ASCENDING),
+        ],
+        name="states",
+    ),
+    IndexModel([("snapshot_id", ASCENDING), ("state", ASCENDING)], name="of_snapshot"),
+]
 
 INDEXES: Mapping[str, Sequence[IndexModel]] = {
     EXECUTIONS: [
@@ -169,6 +196,7 @@ INDEXES: Mapping[str, Sequence[IndexModel]] = {
     JOBS: OF_JOBS,
     JOB_OWNERS: OF_JOB_OWNERS,
     SNAPSHOTS: OF_SNAPSHOTS,
+    PROPOSALS: OF_PROPOSALS,
     SESSIONS: [
         # Read in this order until enough are found; what tells whether one is ripe is in it too.
         IndexModel(

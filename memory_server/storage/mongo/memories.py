@@ -11,6 +11,7 @@ from pymongo import ASCENDING, DESCENDING
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
@@ -24,6 +25,7 @@ from memory_server.storage.mongo.job_changes import done, enqueue, settle
 from memory_server.storage.mongo.locks import Locks
 from memory_server.storage.mongo.memory_changes import Changes
 from memory_server.storage.mongo.memory_documents import UNREAD, in_all_collections, memory_of
+from memory_server.storage.mongo.proposals import decide
 from memory_server.storage.mongo.together import together
 
 _EQUALITIES = {
@@ -106,6 +108,7 @@ class MongoMemories(Memories):
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
         queueing: Sequence[Job] = (),
+        deciding: Proposal | None = None,
     ) -> None:
         changes = Changes(project_id, operations, space)
 
@@ -114,6 +117,8 @@ class MongoMemories(Memories):
         async def apply(session: Session) -> Mapping[str, list[str]]:
             if settling is not None and settled is not None:
                 await settle(self._database, session, settling, settled)
+            if deciding is not None:
+                await decide(self._database, session, project_id, deciding)
             changed = await changes.apply(self._database, session)
             await enqueue(self._database, session, queueing, self._arrivals)
             return changed

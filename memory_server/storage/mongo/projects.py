@@ -21,6 +21,7 @@ from memory_server.storage.mongo.collections import (
     MEMBERS,
     MEMORIES,
     PROJECTS,
+    PROPOSALS,
     SESSIONS,
     SNAPSHOTS,
     SPENDING,
@@ -36,6 +37,7 @@ _UNFINISHED = {"state": {"$in": [JobState.QUEUED.value, JobState.RUNNING.value]}
 _HELD: Sequence[tuple[str, str, Document]] = (
     (TURNS, "turns", {}),
     *((memories, "memories", {}) for memories in MEMORIES.values()),
+    (PROPOSALS, "proposals", {}),
     (SNAPSHOTS, "snapshots", {}),
     (JOBS, "unfinished jobs", _UNFINISHED),
 )

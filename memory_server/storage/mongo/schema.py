@@ -22,8 +22,11 @@ async def _nothing(database: MongoDatabase) -> None:
     """Only the version grows: programs from before must not open what may hold more now."""
 
 
-STEPS: Mapping[int, Step] = {2: _nothing}
-"""By the version that a step leads to; from 2 on, without gaps. 2: memories may be blocks."""
+STEPS: Mapping[int, Step] = {2: _nothing, 3: _nothing}
+"""By the version that a step leads to; from 2 on, without gaps.
+
+2: memories may be blocks. 3: there may be proposals, which an erasure takes along.
+"""
 
 _EXISTS = 48
 """NamespaceExists."""

@@ -8,6 +8,7 @@ from pymongo import ASCENDING
 
 from memory_server.domain.job import Job, JobState, job_owner
 from memory_server.domain.moments import from_micros, to_micros
+from memory_server.domain.proposal import ProposalState
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
 from memory_server.errors import AlreadyPromoted, SnapshotNotFound
 from memory_server.ports.snapshots import Snapshots
@@ -16,6 +17,7 @@ from memory_server.storage.mongo.arrivals import Arrivals
 from memory_server.storage.mongo.collections import (
     JOB_OWNERS,
     JOBS,
+    PROPOSALS,
     SESSIONS,
     SNAPSHOTS,
     TURNS,
@@ -29,6 +31,7 @@ PORTION = 100
 
 _OLDEST = [("created_at", ASCENDING), ("id", ASCENDING)]
 _NOT_DONE = [state.value for state in JobState if state is not JobState.DONE]
+_WAITING = [ProposalState.PENDING.value]
 
 
 class MongoSnapshots(Snapshots):
@@ -147,19 +150,28 @@ class MongoSnapshots(Snapshots):
         return run
 
     async def _settled(self, wanted: Mapping[str, Any]) -> AsyncIterator[Document]:
-        """Yield snapshots all of whose jobs are done, the oldest first."""
+        """Yield snapshots of which no job is to be done and no proposal waits, the oldest first."""
         cursor = self._database[SNAPSHOTS].find(wanted).sort(_OLDEST).batch_size(PORTION)
         async with cursor:
             while portion := await cursor.to_list(PORTION):
-                of_these = {
-                    "snapshot_id": {"$in": [snapshot["id"] for snapshot in portion]},
-                    "state": {"$in": _NOT_DONE},
+                held = {
+                    *await self._held(portion, JOBS, _NOT_DONE),
+                    *await self._held(portion, PROPOSALS, _WAITING),
                 }
-                found = self._database[JOBS].find(of_these, {"project_id": 1, "snapshot_id": 1})
-                held = {(job["project_id"], job["snapshot_id"]) async for job in found}
                 for snapshot in portion:
                     if (snapshot["project_id"], snapshot["id"]) not in held:
                         yield snapshot
+
+    async def _held(
+        self, portion: Sequence[Document], collection: str, states: Sequence[str]
+    ) -> Sequence[tuple[str, str]]:
+        """Return project and id of the snapshots of which something is in one of these states."""
+        of_these = {
+            "snapshot_id": {"$in": [snapshot["id"] for snapshot in portion]},
+            "state": {"$in": states},
+        }
+        found = self._database[collection].find(of_these, {"project_id": 1, "snapshot_id": 1})
+        return [(one["project_id"], one["snapshot_id"]) async for one in found]
 
     async def _delete_turns(self, snapshot: Mapping[str, Any], limit: int) -> int:
         """Delete turns of a snapshot; note when it has none left. Returns how many went."""

@@ -16,6 +16,7 @@ from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
+from memory_server.ports.proposals import Proposals
 from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
@@ -36,6 +37,7 @@ from memory_server.storage.mongo.jobs import MongoJobs
 from memory_server.storage.mongo.members import MongoMembers
 from memory_server.storage.mongo.memories import MongoMemories
 from memory_server.storage.mongo.projects import MongoProjects
+from memory_server.storage.mongo.proposals import MongoProposals
 from memory_server.storage.mongo.schema import migrate
 from memory_server.storage.mongo.search import ChosenIndex
 from memory_server.storage.mongo.servers import MongoServers
@@ -64,6 +66,7 @@ class MongoStore(Store):
         arrivals = Arrivals(clock)
         self._turns = MongoTurns(database, arrivals)
         self._snapshots = MongoSnapshots(database, arrivals)
+        self._proposals = MongoProposals(database, clock)
         self._jobs = MongoJobs(database, arrivals)
         self._archive = MongoArchive(database, arrivals, clock)
         self._memories = MongoMemories(database, clock, arrivals)
@@ -94,6 +97,10 @@ class MongoStore(Store):
     @property
     def memories(self) -> Memories:
         return self._memories
+
+    @property
+    def proposals(self) -> Proposals:
+        return self._proposals
 
     @property
     def jobs(self) -> Jobs:

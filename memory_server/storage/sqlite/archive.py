@@ -12,6 +12,7 @@ from memory_server.domain.archive import (
     PORTABLE,
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -30,6 +31,7 @@ from memory_server.storage.sqlite.archive_taking import SQL, take
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.failures import translated
 from memory_server.storage.sqlite.memory_rows import memory_of
+from memory_server.storage.sqlite.proposals import proposal_of_row
 from memory_server.storage.sqlite.rows import job_of, session_of, snapshot_of, turn_of
 
 PORTION = 100
@@ -121,6 +123,7 @@ class SqliteReading(Reading):
     def _items(self) -> Iterator[Item]:
         if self._contents.memory_types != []:
             yield from self._memories()
+            yield from self._proposals()
         if self._contents.has_turns:
             yield from self._conversations()
         if self._contents.is_whole:
@@ -137,6 +140,13 @@ class SqliteReading(Reading):
             yield ArchivedMemory(
                 memory=memory_of(row), root_id=row["root_id"], vectors=self._vectors(row)
             )
+
+    def _proposals(self) -> Iterator[Item]:
+        predicate = self._owned()
+        if self._contents.memory_types is not None:
+            predicate.among("type", self._contents.memory_types)
+        for row in self._rows("proposals", predicate):
+            yield ArchivedProposal(proposal=proposal_of_row(row))
 
     def _conversations(self) -> Iterator[Item]:
         for row in self._rows("sessions", Predicate("e")):

@@ -9,6 +9,10 @@ SELECT e.*, d.rowid AS document FROM memories AS e NOT INDEXED
 LEFT JOIN documents AS d ON d.project_id = e.project_id AND d.id = e.id
 WHERE /* conditions */ 1 ORDER BY e.rowid;
 
+-- name: proposals
+-- Proposals.
+SELECT e.* FROM proposals AS e WHERE /* conditions */ 1 ORDER BY e.id;
+
 -- name: sessions
 -- Sessions in which an owner has something.
 SELECT e.project_id, e.session_id, e.last_seq, e.promoted_seq, e.last_activity,

@@ -7,6 +7,7 @@ from typing import Any
 from memory_server.domain.archive import (
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -18,12 +19,13 @@ from memory_server.domain.archive import (
 )
 from memory_server.domain.job import resting
 from memory_server.domain.moments import to_micros
+from memory_server.domain.proposal import Proposal
 from memory_server.search.local import documents
 from memory_server.search.local.entries import memory_entry, turn_entry
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import SpacedVector
 from memory_server.storage.archive_outcomes import Judged
-from memory_server.storage.sqlite import memory_changes
+from memory_server.storage.sqlite import memory_changes, proposals
 from memory_server.storage.sqlite.erasure import erased_at
 from memory_server.storage.sqlite.jobs import enqueue
 from memory_server.storage.sqlite.memory_rows import memory_values
@@ -98,6 +100,8 @@ def _known(connection: sqlite3.Connection, item: Item) -> Outcome | None:
     match item:
         case ArchivedMemory():
             return _known_memory(connection, item)
+        case ArchivedProposal(proposal=proposal):
+            return _known_proposal(connection, proposal)
         case ArchivedSession():
             return _known_session(connection, item)
         case ArchivedTurn():
@@ -114,6 +118,8 @@ def _added(connection: sqlite3.Connection, item: Item) -> Outcome:
     match item:
         case ArchivedMemory():
             return _add_memory(connection, item)
+        case ArchivedProposal(proposal=proposal):
+            proposals.insert(connection, proposal)
         case ArchivedSession():
             connection.execute(SQL["hold_session"], _session_values(item))
         case ArchivedTurn():
@@ -135,6 +141,15 @@ def _known_memory(connection: sqlite3.Connection, item: ArchivedMemory) -> Outco
     if row["root_id"] == item.root_id and (is_later or _agrees(row, values)):
         return Outcome.KNOWN
     return Outcome.CONFLICT
+
+
+def _known_proposal(connection: sqlite3.Connection, proposal: Proposal) -> Outcome | None:
+    """Return how a proposal stands to one of its id or key, in whatever state that is."""
+    where = {"project_id": proposal.project_id, "id": proposal.id, "key": proposal.key}
+    row = connection.execute(proposals.SQL["standing"], where).fetchone()
+    if row is None:
+        return None
+    return Outcome.KNOWN if row["key"] == proposal.key else Outcome.CONFLICT
 
 
 def _add_memory(connection: sqlite3.Connection, item: ArchivedMemory) -> Outcome:

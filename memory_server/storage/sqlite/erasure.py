@@ -32,6 +32,7 @@ KINDS = (
     "turns",
     "snapshots",
     "jobs",
+    "proposals",
     "records",
     "blocks",
     "memories",
@@ -65,6 +66,7 @@ async def erase(database: Database, scope: Scope, now: datetime) -> Mapping[str,
     await erasing.all_of("snapshots", erasing.delete_snapshots)
     await erasing.all_of("sessions", erasing.leave)
     await erasing.all_of("jobs", erasing.delete_jobs)
+    await erasing.all_of("proposals", erasing.delete_proposals)
     await erasing.all_of("memories", erasing.delete_memories)
     await erasing.all_of("jobs", erasing.delete_jobs)
     await database.write(erasing.forget_owner)
@@ -109,6 +111,10 @@ class _Erasing:
     def delete_jobs(self, connection: sqlite3.Connection, keys: _Keys) -> _Counts:
         """Delete jobs."""
         return {"jobs": len(self._gone(connection, "delete_jobs", keys))}
+
+    def delete_proposals(self, connection: sqlite3.Connection, keys: _Keys) -> _Counts:
+        """Delete proposals, whatever was decided on them."""
+        return {"proposals": len(self._gone(connection, "delete_proposals", keys))}
 
     def delete_turns(self, connection: sqlite3.Connection, keys: _Keys) -> _Counts:
         """Delete turns, and leave their sessions to those who are still in them."""

@@ -19,6 +19,11 @@ SELECT e.session_id FROM sessions AS e
 WHERE e.session_id > coalesce(:after, '') AND /* conditions */ 1
 ORDER BY e.session_id LIMIT :limit;
 
+-- name: proposals
+-- The first proposals of an owner after one.
+SELECT e.rowid FROM proposals AS e
+WHERE e.rowid > coalesce(:after, 0) AND /* conditions */ 1 ORDER BY e.rowid LIMIT :limit;
+
 -- name: memories
 -- The first versions of memories of an owner after one.
 SELECT e.rowid FROM memories AS e
@@ -41,6 +46,11 @@ DELETE FROM snapshots AS e
 WHERE e.project_id = :project_id AND e.id IN (SELECT value FROM json_each(:keys))
     AND /* conditions */ 1
 RETURNING session_id;
+
+-- name: delete_proposals
+-- Remove proposals, looked up one by one, that are the owner's.
+DELETE FROM proposals AS e NOT INDEXED
+WHERE e.rowid IN (SELECT value FROM json_each(:keys)) AND /* conditions */ 1 RETURNING id;
 
 -- name: delete_memories
 -- Remove versions of memories, looked up one by one, that are the owner's.

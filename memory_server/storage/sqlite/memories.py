@@ -8,6 +8,7 @@ from memory_server.domain.job import Job
 from memory_server.domain.json_values import encode
 from memory_server.domain.memory import Memory
 from memory_server.domain.moments import to_micros
+from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
@@ -17,6 +18,7 @@ from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import enqueue, settle
 from memory_server.storage.sqlite.memory_changes import SQL, Changes
 from memory_server.storage.sqlite.memory_rows import memory_of
+from memory_server.storage.sqlite.proposals import decide
 
 _EQUALITIES = {
     "type": "type",
@@ -84,6 +86,7 @@ class SqliteMemories(Memories):
         space: EmbeddingSpace | None = None,
         settling: Job | None = None,
         queueing: Sequence[Job] = (),
+        deciding: Proposal | None = None,
     ) -> None:
         changes = Changes(project_id, operations, space)
         now = to_micros(self._clock.now())
@@ -92,6 +95,8 @@ class SqliteMemories(Memories):
             if settling is not None:
                 values = {"result": encode(settling.result), "now": now}
                 settle(connection, "complete", settling, values)
+            if deciding is not None:
+                decide(connection, project_id, deciding)
             changes.apply(connection)
             enqueue(connection, queueing)
 

@@ -29,6 +29,7 @@ WHERE id = :id;
 SELECT CASE
     WHEN EXISTS (SELECT 1 FROM turns WHERE project_id = :id) THEN 'turns'
     WHEN EXISTS (SELECT 1 FROM memories WHERE project_id = :id) THEN 'memories'
+    WHEN EXISTS (SELECT 1 FROM proposals WHERE project_id = :id) THEN 'proposals'
     WHEN EXISTS (SELECT 1 FROM snapshots WHERE project_id = :id) THEN 'snapshots'
     WHEN EXISTS (SELECT 1 FROM jobs WHERE project_id = :id AND state IN ('queued', 'running'))
         THEN 'unfinished jobs'

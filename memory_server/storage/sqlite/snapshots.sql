@@ -71,22 +71,30 @@ WHERE project_id = :project_id AND session_id = :session_id
 SELECT * FROM snapshots WHERE project_id = :project_id AND id = :id;
 
 -- name: settled_turns
--- Turns of snapshots all of whose jobs are done.
+-- Turns of snapshots all of whose jobs are done and of which no proposals wait.
 SELECT t.project_id, t.id FROM turns AS t INDEXED BY turns_snapshot
 WHERE t.snapshot_id IS NOT NULL
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS j
         WHERE j.project_id = t.project_id AND j.snapshot_id = t.snapshot_id AND j.state <> 'done'
     )
+    AND NOT EXISTS (
+        SELECT 1 FROM proposals AS p
+        WHERE p.project_id = t.project_id AND p.snapshot_id = t.snapshot_id AND p.state = 'pending'
+    )
 LIMIT :limit;
 
 -- name: outdated
--- Old snapshots all of whose jobs are done.
+-- Old snapshots all of whose jobs are done and of which no proposals wait.
 SELECT s.project_id, s.id FROM snapshots AS s
 WHERE s.created_at < :before
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS j
         WHERE j.project_id = s.project_id AND j.snapshot_id = s.id AND j.state <> 'done'
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM proposals AS p
+        WHERE p.project_id = s.project_id AND p.snapshot_id = s.id AND p.state = 'pending'
     )
 ORDER BY s.created_at, s.id LIMIT :limit;
 

@@ -16,6 +16,7 @@ from memory_server.ports.jobs import Jobs
 from memory_server.ports.members import Members
 from memory_server.ports.memories import Memories
 from memory_server.ports.projects import Projects
+from memory_server.ports.proposals import Proposals
 from memory_server.ports.search import SearchIndex
 from memory_server.ports.servers import Servers
 from memory_server.ports.snapshots import Snapshots
@@ -36,6 +37,7 @@ from memory_server.storage.sqlite.jobs import SqliteJobs
 from memory_server.storage.sqlite.members import SqliteMembers
 from memory_server.storage.sqlite.memories import SqliteMemories
 from memory_server.storage.sqlite.projects import SqliteProjects
+from memory_server.storage.sqlite.proposals import SqliteProposals
 from memory_server.storage.sqlite.schema import migrations
 from memory_server.storage.sqlite.snapshots import SqliteSnapshots
 from memory_server.storage.sqlite.spaces import SqliteSpaces
@@ -67,6 +69,7 @@ class SqliteStore(Store):
         self._turns = SqliteTurns(self._database)
         self._snapshots = SqliteSnapshots(self._database)
         self._memories = SqliteMemories(self._database, clock)
+        self._proposals = SqliteProposals(self._database, clock)
         self._jobs = SqliteJobs(self._database)
         self._accounts = SqliteAccounts(self._database)
         self._projects = SqliteProjects(self._database)
@@ -91,6 +94,10 @@ class SqliteStore(Store):
     @property
     def memories(self) -> Memories:
         return self._memories
+
+    @property
+    def proposals(self) -> Proposals:
+        return self._proposals
 
     @property
     def jobs(self) -> Jobs:

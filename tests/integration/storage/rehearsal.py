@@ -36,6 +36,7 @@ from tests.factories import (
     a_member,
     a_memory,
     a_project,
+    a_proposal,
     a_record,
     a_snapshot,
     a_turn,
@@ -87,6 +88,10 @@ async def fill(store: Store) -> None:
     ]
     new = [Add(memory=memory, vector=a_vector(0, 0, 1)) for memory in others]
     await store.memories.apply(PROJECT, new, space=SPACE)
+    await store.jobs.enqueue([a_job(id="job-done", key="job-done", user_id="bob")])
+    done = await store.jobs.claim(worker="w", kinds=[JobKind.EXTRACT], now=START, lease_until=LATER)
+    assert done is not None
+    await store.proposals.add(PROJECT, [a_proposal(id="porto", key="porto")], settling=done)
     await store.accounts.add(an_account(client_id="client", name="importer"))
     organization = {"project_id": None, "role": AccountRole.ORG_READ_ONLY}
     await store.accounts.add(an_account(client_id="of-all", name="auditor", **organization))

@@ -18,6 +18,7 @@ from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.moments import MomentsContract
 from tests.conformance.projects import ProjectsContract
+from tests.conformance.proposals import ProposalsContract
 from tests.conformance.records import RecordsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
@@ -134,6 +135,10 @@ class TestBlocks(OnMongo, BlocksContract):
 
 
 class TestVersions(OnMongo, VersionsContract):
+    pass
+
+
+class TestProposals(OnMongo, ProposalsContract):
     pass
 
 

@@ -17,6 +17,7 @@ from tests.conformance.memories import MemoriesContract
 from tests.conformance.memory_changes import MemoryChangesContract
 from tests.conformance.moments import MomentsContract
 from tests.conformance.projects import ProjectsContract
+from tests.conformance.proposals import ProposalsContract
 from tests.conformance.records import RecordsContract
 from tests.conformance.servers import ServersContract
 from tests.conformance.shared_sessions import SharedSessionsContract
@@ -235,6 +236,14 @@ class TestArchiveStandingInFile(InFile, ArchiveStandingContract):
 
 
 class TestArchiveStandingInMemory(InMemory, ArchiveStandingContract):
+    pass
+
+
+class TestProposalsInFile(InFile, ProposalsContract):
+    pass
+
+
+class TestProposalsInMemory(InMemory, ProposalsContract):
     pass
 
 

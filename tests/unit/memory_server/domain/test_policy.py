@@ -16,6 +16,7 @@ from memory_server.domain.policy import (
     check_right,
     may_see_execution,
     user_meant,
+    user_reviewed,
 )
 from memory_server.domain.scope import Visibility
 from memory_server.errors import (
@@ -52,13 +53,14 @@ RIGHTS = [
     (AGENT, MEMORY),
     (
         a_person(AccountRole.PROJECT_OWNER),
-        MEMORY | {Right.ADMINISTER, Right.KEEP_CREDENTIALS, Right.SEE_PROJECTS},
+        MEMORY
+        | {Right.REVIEW, Right.ADMINISTER, Right.KEEP_CREDENTIALS, Right.SEE_PROJECTS},
     ),
-    (a_person(AccountRole.AGENT_DEVELOPER), MEMORY | {Right.SEE_PROJECTS}),
+    (a_person(AccountRole.AGENT_DEVELOPER), MEMORY | {Right.REVIEW, Right.SEE_PROJECTS}),
     (a_person(AccountRole.PROJECT_READ_ONLY), {Right.READ_MEMORY, Right.SEE_PROJECTS}),
     (
         an_account(AccountRole.PROJECT_OWNER),
-        MEMORY | {Right.ADMINISTER, Right.SEE_PROJECTS},
+        MEMORY | {Right.REVIEW, Right.ADMINISTER, Right.SEE_PROJECTS},
     ),
     (an_account(AccountRole.AGENT_DEVELOPER), MEMORY | {Right.SEE_PROJECTS}),
     (an_account(AccountRole.PROJECT_READ_ONLY), {Right.READ_MEMORY, Right.SEE_PROJECTS}),
@@ -80,6 +82,28 @@ def test_each_caller_has_these_rights_and_no_other(
     principal: Principal, rights: set[Right]
 ) -> None:
     assert {right for right in Right if has(principal, right)} == rights
+
+
+@pytest.mark.parametrize(
+    ("principal", "named", "meant"),
+    [
+        (OWNER, None, None),
+        (OWNER, "bob", "bob"),
+        (a_person(AccountRole.PROJECT_OWNER), "bob", "bob"),
+        (an_account(AccountRole.PROJECT_OWNER), None, None),
+        (a_person(), None, "ana"),
+        (a_person(), "ana", "ana"),
+    ],
+)
+def test_an_owner_reviews_what_is_proposed_of_all_and_a_person_what_is_of_themselves(
+    principal: Principal, named: str | None, meant: str | None
+) -> None:
+    assert user_reviewed(principal, named) == meant
+
+
+def test_a_person_who_owns_nothing_reviews_nobody_else() -> None:
+    with pytest.raises(IdentityRefused, match="themselves"):
+        user_reviewed(a_person(), "bob")
 
 
 def test_every_role_and_kind_stands_in_the_table() -> None:
