@@ -1,4 +1,7 @@
-"""Names of days, months and units in English and Spanish, and the spans they cover."""
+"""Names of days, months and units, and the spans they cover.
+
+English and Spanish, and what German and Portuguese call them otherwise.
+"""
 
 import re
 from collections.abc import Mapping
@@ -34,23 +37,28 @@ def any_of(names: Mapping[str, int], *, at_least: int = 1) -> str:
 
 
 MONTHS = numbered(
-    "january|jan|enero february|feb|febrero march|mar|marzo april|apr|abril may|mayo "
-    "june|jun|junio july|jul|julio august|aug|agosto september|sept|sep|septiembre|setiembre "
-    "october|oct|octubre november|nov|noviembre december|dec|diciembre",
+    "january|jan|enero|januar|janeiro february|feb|febrero|februar|fevereiro "
+    "march|mar|marzo|märz|março april|apr|abril may|mayo|mai|maio june|jun|junio|juni|junho "
+    "july|jul|julio|juli|julho august|aug|agosto september|sept|sep|septiembre|setiembre|setembro "
+    "october|oct|octubre|oktober|outubro november|nov|noviembre|novembro "
+    "december|dec|diciembre|dezember|dezembro",
     1,
 )
 WEEKDAYS = numbered(
-    "monday|mon|lunes tuesday|tues|tue|martes wednesday|wed|miércoles|miercoles "
-    "thursday|thurs|thu|jueves friday|fri|viernes saturday|sat|sábado|sabado sunday|sun|domingo",
+    "monday|mon|lunes|montag|segunda-feira tuesday|tues|tue|martes|dienstag|terça-feira "
+    "wednesday|wed|miércoles|miercoles|mittwoch|quarta-feira "
+    "thursday|thurs|thu|jueves|donnerstag|quinta-feira friday|fri|viernes|freitag|sexta-feira "
+    "saturday|sat|sábado|sabado|samstag|sonnabend sunday|sun|domingo|sonntag",
     0,
 )
 UNITS = numbered(
-    "day|days|día|días|dia|dias week|weeks|semana|semanas month|months|mes|meses "
-    "year|years|año|años",
+    "day|days|día|días|dia|dias|tag|tage|tagen week|weeks|semana|semanas|woche|wochen "
+    "month|months|mes|meses|mês|monat|monate|monaten|monats "
+    "year|years|año|años|ano|anos|jahr|jahre|jahren|jahres",
     0,
 )
 DAY, WEEK, MONTH, YEAR = range(4)
-WEEKENDS = ("weekend", "fin de semana")
+WEEKENDS = ("weekend", "fin de semana", "fim de semana", "wochenende")
 
 MONTH_NAME = any_of(MONTHS)
 YEAR_NUMBER = r"(?:19|20)\d\d"
@@ -67,7 +75,8 @@ SPANISH_DATE = (
     rf"(?:(?:el )?(?P<number>\d{{1,2}}) de (?P<month>{MONTH_NAME})\b"
     rf"(?:,? (?:de |del )?(?P<year>{YEAR_NUMBER}))?)"
 )
-WRITTEN_DATES = (ISO_DATE, ENGLISH_DATE, AMERICAN_DATE, SPANISH_DATE)
+GERMAN_DATE = rf"(?:(?P<number>\d{{1,2}})\. (?P<month>{MONTH_NAME})\b(?: (?P<year>{YEAR_NUMBER}))?)"
+WRITTEN_DATES = (ISO_DATE, ENGLISH_DATE, AMERICAN_DATE, SPANISH_DATE, GERMAN_DATE)
 """Expressions with the groups `iso`, or `month`, `number` and perhaps `year`."""
 
 
