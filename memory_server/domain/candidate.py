@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.memory import Claim, EventTime, ExtractedBody, MemoryType
 from memory_server.domain.snapshot import Snapshot
+from memory_server.domain.spending import Usage
 from memory_server.domain.turn import Turn
 
 
@@ -54,3 +55,10 @@ class Extraction:
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """What it took of the model."""
+        return Usage(
+            calls=self.calls, input_tokens=self.input_tokens, output_tokens=self.output_tokens
+        )

@@ -1,10 +1,12 @@
 """Background work that survives its worker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from memory_server.domain.spending import Usage
 
 
 class JobKind(StrEnum):
@@ -61,6 +63,36 @@ def resting(job: Job) -> Job:
     if job.state is not JobState.RUNNING:
         return job
     return replace(job, state=JobState.QUEUED, lease_owner=None, lease_until=None)
+
+
+_FAILED = "failed"
+"""Where a job's progress keeps what its failed attempts took, and what was answered last."""
+
+
+def failed_attempt(job: Job, details: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the progress of a job after one more failed attempt, from the error's details.
+
+    They may tell the `calls`, `input_tokens` and `output_tokens` that it took of a model, and
+    the `raw` answer that could not be used.
+    """
+    raw = {"raw": details["raw"]} if details.get("raw") else {}
+    taken = asdict(usage_before(job) + Usage.of(details))
+    return {**job.progress, _FAILED: {**taken, **raw}}
+
+
+def usage_before(job: Job) -> Usage:
+    """Return what the failed attempts of a job took of a model."""
+    return Usage.of(job.progress.get(_FAILED, {}))
+
+
+def is_answered(job: Job) -> bool:
+    """Whether a model's answer is kept with a job, so that what is left to do calls nobody."""
+    return not job.progress.keys() <= {_FAILED}
+
+
+def outcome(job: Job) -> Mapping[str, Any]:
+    """Return what came of a job so far: its result, or what is left of its failed attempts."""
+    return {**job.result} or {**job.progress.get(_FAILED, {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ class WrongDimension(ProviderError):
 
 
 class BudgetSpent(MemoryServerError):
-    """The project's budget of model calls is spent until the next hour begins."""
+    """The project's budget of model calls is spent; `details` has until when."""
 
     code = "BUDGET_SPENT"
     retryable = True

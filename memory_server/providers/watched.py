@@ -20,6 +20,7 @@ from memory_server.ports.answerer import Answerer
 from memory_server.ports.clock import Clock
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
+from memory_server.providers.breaker import ProviderBreaker
 
 logger = logging.getLogger(__name__)
 
@@ -30,16 +31,20 @@ PASSING = (Refused, InvalidAnswer, InputTooLong, ProviderRateLimited)
 
 
 class Watch:
-    """What the last call of a provider told about it."""
+    """What the last call of a provider told about it, for readiness and for its breaker."""
 
-    def __init__(self, *, clock: Clock, on_failure: Callable[[], None]) -> None:
+    def __init__(
+        self, *, clock: Clock, breaker: ProviderBreaker, on_failure: Callable[[], None]
+    ) -> None:
         self._clock = clock
+        self._breaker = breaker
         self._on_failure = on_failure
         self._failure: ProviderError | None = None
         self._failed_at: datetime | None = None
 
     def failed(self, error: ProviderError) -> None:
         """Note that a call failed."""
+        self._breaker.failed(error)
         if isinstance(error, PASSING):
             return
         self._failure, self._failed_at = error, self._clock.now()
@@ -47,7 +52,8 @@ class Watch:
 
     def worked(self) -> None:
         """Note that a call was answered."""
-        self._failure = self._failed_at = None
+        self._breaker.worked()
+        self._forget()
 
     def check(self) -> None:
         """Raise the failure that the last call ended with, unless that is long ago."""
@@ -55,7 +61,10 @@ class Watch:
             return
         if self._clock.now() - self._failed_at < BELIEVED:
             raise type(self._failure)(str(self._failure), **self._failure.details)
-        self.worked()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._failure = self._failed_at = None
 
 
 class WatchedEmbedder(Embedder):

@@ -1,19 +1,20 @@
 """Summary and contexts of exchanges, made in the background."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from memory_server.domain.candidate import Candidate, Conversation, Extraction
 from memory_server.domain.characters import whole
-from memory_server.domain.job import Job
+from memory_server.domain.job import Job, failed_attempt, usage_before
 from memory_server.domain.memory import Block, Episode, Memory, MemoryType
 from memory_server.domain.scope import Scope
 from memory_server.domain.snapshot import Snapshot, Trigger
+from memory_server.domain.spending import Usage
 from memory_server.domain.turn import Turn
-from memory_server.errors import VersionConflict
+from memory_server.errors import ProviderError, VersionConflict
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.memories import Replace
 from memory_server.ports.store import Store
@@ -36,6 +37,7 @@ class _Reading:
     summary: str
     facts: Sequence[tuple[str, Sequence[str]]]
     """Each fact with the ids of the messages it rests on."""
+    usage: Usage = field(default_factory=Usage)
 
     def contexts(self, block: Block) -> Sequence[str]:
         """Return the facts in what the block's speaker said, each once."""
@@ -93,19 +95,35 @@ class ContextMaking:
             return kept
         conversation = _conversation(memory)
         with stage("extraction"):
-            episodes = await self._extractor.extract(conversation, MemoryType.EPISODIC)
-            facts = await self._extractor.extract(conversation, MemoryType.SEMANTIC)
+            episodes, facts = await self._extract(conversation, job)
         reading = _Reading(
             " + ".join(dict.fromkeys(map(self._extractor.version, _READ))),
             whole(_summary(episodes)),
             [(whole(one.body.chunk_text), list(one.turn_ids)) for one in facts.candidates],
+            usage_before(job) + episodes.usage + facts.usage,
         )
         await self._store.jobs.save_progress(job, _READING.dump_python(reading, mode="json"))
         return reading
 
+    async def _extract(self, conversation: Conversation, job: Job) -> Sequence[Extraction]:
+        """Return what is read of each type; if one fails, what all took is kept with the job."""
+        extractions: list[Extraction] = []
+        try:
+            for kind in _READ:
+                extraction = await self._extractor.extract(conversation, kind)
+                extractions = [*extractions, extraction]
+        except ProviderError as error:
+            taken = sum((one.usage for one in extractions), Usage.of(error.details))
+            await self._store.jobs.save_progress(
+                job, failed_attempt(job, {**error.details, **asdict(taken)})
+            )
+            raise
+        return extractions
+
     async def _write(self, blocks: Sequence[Memory], reading: _Reading, job: Job) -> None:
         """Write into the blocks what was read; it is no new version, for nobody said more."""
-        result = {"extractor": reading.extractor, "facts": len(reading.facts)}
+        told = {"extractor": reading.extractor, "facts": len(reading.facts)}
+        result = {**told, **asdict(reading.usage)}
         await self._store.memories.apply(
             job.project_id,
             [Replace(memory=_told(memory, reading)) for memory in blocks],

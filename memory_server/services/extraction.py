@@ -3,17 +3,17 @@
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from memory_server.domain.candidate import Candidate, Conversation, Extraction, Rejected
 from memory_server.domain.characters import whole
-from memory_server.domain.job import Job
+from memory_server.domain.job import Job, failed_attempt, usage_before
 from memory_server.domain.memory import Claim, MemoryType
 from memory_server.domain.wording import normalised
-from memory_server.errors import SnapshotNotFound
+from memory_server.errors import ProviderError, SnapshotNotFound
 from memory_server.ports.extractor import Extractor
 from memory_server.ports.jobs import Jobs
 from memory_server.ports.store import Store
@@ -68,7 +68,7 @@ class ExtractionOfSnapshots:
             conversation,
             [_canonical(candidate) for candidate in extraction.candidates],
             extractor=extractor,
-            settling=replace(job, result=_summary(extraction, extractor)),
+            settling=replace(job, result=_summary(extraction, extractor, job)),
         )
 
     async def _conversation(self, job: Job) -> Conversation | None:
@@ -90,9 +90,15 @@ class ExtractionOfSnapshots:
         if kept is not None:
             return kept
         kind = MemoryType(job.payload["type"])
-        document = _document(_bounded(await self._extractor.extract(conversation, kind)))
+        try:
+            answer = await self._extractor.extract(conversation, kind)
+        except ProviderError as error:
+            await self._jobs.save_progress(job, failed_attempt(job, error.details))
+            raise
+        document = _document(_bounded(answer))
         name = self._extractor.version(kind)
-        await self._jobs.save_progress(job, {"extractor": name, "extraction": document})
+        answered = {"extractor": name, "extraction": document}
+        await self._jobs.save_progress(job, {**job.progress, **answered})
         extraction = _EXTRACTION.validate_python(document)
         for rejected in extraction.rejected:
             logger.warning("job %s: an item was rejected: %s", job.id, rejected.reason)
@@ -156,14 +162,12 @@ def _spelled(claim: Claim | None) -> Claim | None:
     )
 
 
-def _summary(extraction: Extraction, extractor: str) -> Mapping[str, Any]:
+def _summary(extraction: Extraction, extractor: str, job: Job) -> Mapping[str, Any]:
     return {
         "extractor": extractor,
         "candidates": len(extraction.candidates),
         "rejected": [
             {"reason": rejected.reason, "raw": rejected.raw} for rejected in extraction.rejected
         ],
-        "calls": extraction.calls,
-        "input_tokens": extraction.input_tokens,
-        "output_tokens": extraction.output_tokens,
+        **asdict(extraction.usage + usage_before(job)),
     }

@@ -16,6 +16,7 @@ from memory_server.services.promotion import Promotion
 from memory_server.services.readiness import ReadinessOfServer
 from memory_server.services.reembedding import Reembedding
 from memory_server.services.servers import Presence
+from memory_server.services.spending import SpendingKeeping
 from memory_server.worker.runner import Runner
 from memory_server.worker.schedule import Duty
 
@@ -63,6 +64,7 @@ def duties_of_workers(
     late: LateEmbedding,
     reembedding: Reembedding,
     runner: Runner,
+    spending: SpendingKeeping,
     clock: Clock,
     snapshot: SnapshotConfig,
 ) -> list[Duty]:
@@ -81,6 +83,7 @@ def duties_of_workers(
         if snapshot.delete_promoted:
             await _to_the_end(lambda: store.snapshots.delete_promoted_turns(limit=TIDY_TURNS))
         await _to_the_end(lambda: store.snapshots.expire(before=before, limit=TIDY_SNAPSHOTS))
+        await spending.forget_old()
 
     return [
         Duty(name="promotion", every=timedelta(seconds=1), act=promote),

@@ -6,9 +6,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 
 from memory_server.domain.characters import whole
+from memory_server.domain.circuit import Admission
 from memory_server.domain.job import Job, JobKind
 from memory_server.domain.retry import RetryPolicy
-from memory_server.errors import LeaseLost, MemoryServerError, NotFound, StorageError
+from memory_server.errors import (
+    BudgetSpent,
+    LeaseLost,
+    MemoryServerError,
+    NotFound,
+    StorageError,
+)
+from memory_server.ports.breaker import Breaker
 from memory_server.ports.clock import Clock
 from memory_server.ports.jobs import Jobs
 from memory_server.services.containment import contained
@@ -36,15 +44,18 @@ class Runner:
         clock: Clock,
         worker: str,
         retry: RetryPolicy,
+        breakers: Mapping[JobKind, Breaker] | None = None,
         slots: int = 2,
         lease: timedelta = timedelta(seconds=60),
         idle_poll: timedelta = timedelta(seconds=1),
     ) -> None:
+        """Join it; `breakers` are those of the providers that kinds of jobs cannot do without."""
         self._jobs = jobs
         self._handlers = handlers
         self._clock = clock
         self._worker = worker
         self._retry = retry
+        self._breakers = breakers or {}
         self._slots = slots
         self._lease = lease
         self._idle_poll = idle_poll
@@ -99,25 +110,52 @@ class Runner:
         await asyncio.gather(*pending, *done, return_exceptions=True)
 
     async def _work_one(self, name: str) -> bool:
+        """Work off one job, of a kind whose provider is not left alone just now."""
+        admitted = self._admitted()
+        try:
+            job = await self._claim(name, admitted)
+            if job is None:
+                return False
+            needed = self._breakers.get(job.kind)
+            for breaker in [*admitted]:
+                if breaker is not needed:
+                    breaker.give_back(admitted.pop(breaker))
+            await self._work_off(job)
+        finally:
+            for breaker, admission in admitted.items():
+                breaker.give_back(admission)
+        return True
+
+    def _admitted(self) -> dict[Breaker, Admission]:
+        """Ask every breaker once; those that let nothing through are not among the answers."""
+        asked = {breaker: breaker.admit() for breaker in dict.fromkeys(self._breakers.values())}
+        return {breaker: admission for breaker, admission in asked.items() if admission}
+
+    async def _claim(self, name: str, admitted: Mapping[Breaker, Admission]) -> Job | None:
         now = self._clock.now()
-        job = await self._jobs.claim(
-            worker=name, kinds=list(self._handlers), now=now, lease_until=now + self._lease
+        needs = {kind: self._breakers.get(kind) for kind in self._handlers}
+        kinds = [kind for kind, needed in needs.items() if needed is None or needed in admitted]
+        if not kinds:
+            return None
+        return await self._jobs.claim(
+            worker=name, kinds=kinds, now=now, lease_until=now + self._lease
         )
-        if job is None:
-            return False
+
+    async def _work_off(self, job: Job) -> None:
         beat = asyncio.create_task(self._heartbeat(job))
         try:
             await self._run(job)
         finally:
             beat.cancel()
             await asyncio.gather(beat, return_exceptions=True)
-        return True
 
     async def _run(self, job: Job) -> None:
         try:
             await contained(self._handlers[job.kind](job))
         except LeaseLost:
             logger.warning("job %s went to another worker; its outcome here is dropped", job.id)
+        except BudgetSpent as error:
+            await self._defer(job, error)
         except MemoryServerError as error:
             await self._after_failure(job, error)
         except asyncio.CancelledError:
@@ -138,6 +176,14 @@ class Runner:
         logger.warning("job %s is tried again in %s: %s", job.id, delay, reason)
         await self._settle(
             job, self._jobs.retry(job, due_at=now + delay, code=error.code, reason=reason)
+        )
+
+    async def _defer(self, job: Job, error: BudgetSpent) -> None:
+        """Let a job wait that was not tried, for as long as the error says."""
+        due_at = error.details["until"]
+        logger.info("job %s waits: %s", job.id, error)
+        await self._settle(
+            job, self._jobs.defer(job, due_at=due_at, code=error.code, reason=str(error))
         )
 
     async def _settle_as_failed(self, job: Job, code: str, reason: str) -> None:

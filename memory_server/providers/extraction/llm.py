@@ -1,11 +1,12 @@
 """Extraction by a language model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from memory_server.domain.candidate import Candidate, Conversation, Extraction, Rejected
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.source_times import said_at
+from memory_server.domain.spending import Usage
 from memory_server.domain.turn import Role, Turn
 from memory_server.errors import InvalidAnswer, ProviderError, Refused
 from memory_server.ports.extractor import Extractor
@@ -32,14 +33,7 @@ class _Tally:
 
     candidates: list[Candidate] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
-    input_tokens: int = 0
-    output_tokens: int = 0
-    calls: int = 0
-
-    def count(self, completion: Completion) -> None:
-        self.calls += 1
-        self.input_tokens += completion.input_tokens
-        self.output_tokens += completion.output_tokens
+    usage: Usage = field(default_factory=Usage)
 
 
 class LanguageModelExtractor(Extractor):
@@ -58,17 +52,15 @@ class LanguageModelExtractor(Extractor):
 
     async def extract(self, conversation: Conversation, kind: MemoryType) -> Extraction:
         tally = _Tally()
-        sizes = {"max_tokens": self._window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
-        shown = list(_by_people(conversation))
-        for window in windows(list(pieces(shown, **sizes)), **sizes):
-            checker = Checker(PROMPTS[kind], conversation.snapshot.id, [p.turn for p in window])
-            await self._read(window, checker, PROMPTS[kind], tally)
+        try:
+            await self._read_all(conversation, PROMPTS[kind], tally)
+        except ProviderError as error:
+            error.details.update(asdict(tally.usage))
+            raise
         return Extraction(
             candidates=tuple(_without_repetition(tally.candidates)),
             rejected=tuple(tally.rejected),
-            input_tokens=tally.input_tokens,
-            output_tokens=tally.output_tokens,
-            calls=tally.calls,
+            **asdict(tally.usage),
         )
 
     async def check(self) -> None:
@@ -77,12 +69,18 @@ class LanguageModelExtractor(Extractor):
     async def close(self) -> None:
         await self._model.close()
 
+    async def _read_all(self, conversation: Conversation, prompt: Prompt, tally: _Tally) -> None:
+        sizes = {"max_tokens": self._window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
+        shown = list(_by_people(conversation))
+        for window in windows(list(pieces(shown, **sizes)), **sizes):
+            checker = Checker(prompt, conversation.snapshot.id, [p.turn for p in window])
+            await self._read(window, checker, prompt, tally)
+
     async def _read(
         self, window: Sequence[Piece], checker: Checker, prompt: Prompt, tally: _Tally
     ) -> None:
         asked = Message(role="user", text=render([_shown(piece) for piece in window]))
-        completion = await self._model.complete(prompt.instructions, [asked])
-        tally.count(completion)
+        completion = await self._ask(prompt, [asked], tally)
         answer = parse(completion.text, key=KEY)
         checked = checker.check(answer.items) if answer else Checked()
         tally.candidates += checked.candidates
@@ -103,19 +101,32 @@ class LanguageModelExtractor(Extractor):
         first: Checked,
     ) -> None:
         try:
-            completion = await self._model.complete(prompt.instructions, exchange)
+            completion = await self._ask(prompt, exchange, tally)
         except ProviderError:
             if not first.candidates:
                 raise
             tally.rejected += first.rejected
             return
-        tally.count(completion)
         answer = parse(completion.text, key=KEY)
         if answer is None and not (first.candidates or first.rejected):
             raise _unusable(completion.text)
         second = checker.check(answer.items) if answer else Checked()
         tally.candidates += second.candidates
         tally.rejected += second.rejected or (() if answer and answer.items else first.rejected)
+
+    async def _ask(self, prompt: Prompt, messages: Sequence[Message], tally: _Tally) -> Completion:
+        """Ask, and count the call also if it fails: what the model refuses is paid for too."""
+        self._model.check()
+        tally.usage += Usage(calls=1)
+        try:
+            completion = await self._model.complete(prompt.instructions, messages)
+        except ProviderError as error:
+            tally.usage += Usage.of(error.details)
+            raise
+        tally.usage += Usage(
+            input_tokens=completion.input_tokens, output_tokens=completion.output_tokens
+        )
+        return completion
 
 
 def _by_people(conversation: Conversation) -> Iterator[tuple[Turn, str]]:

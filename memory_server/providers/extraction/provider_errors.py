@@ -9,6 +9,7 @@ from memory_server.domain.retry import bounded_wait
 from memory_server.errors import (
     InputTooLong,
     KeyRejected,
+    ModelNotFound,
     ProviderError,
     ProviderRateLimited,
     ProviderUnavailable,
@@ -60,7 +61,7 @@ def _rejected(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderError
         case theirs.ModelAuthenticationError():
             return KeyRejected(f"{place} rejected the key; store a valid one as a secret.")
         case theirs.ModelNotFoundError():
-            return ProviderError(f"{place} knows no model {access.model!r}; check model, base_url.")
+            return ModelNotFound(f"{place} knows no model {access.model!r}; check model, base_url.")
     if error.provider_error_code in _FILTERED:
         return Refused("The provider's content filter refused the conversation.")
     detail = _without_key(str(error), access)

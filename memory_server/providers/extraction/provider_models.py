@@ -18,6 +18,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
+from memory_server.domain.characters import whole
 from memory_server.errors import Refused
 from memory_server.providers.extraction.chat import ChatModel, Completion, Message, ModelAccess
 from memory_server.providers.extraction.provider_errors import translated
@@ -28,6 +29,7 @@ _OPENAI_URLS = {
 }
 _MAX_ANSWER_TOKENS = 8192
 """For the provider that wants to be told; the longest answers are a fraction of it."""
+_MAX_REFUSAL = 2000
 _Close = Callable[[], Awaitable[None]]
 _NO_KEY = "none"
 """What is sent to a server of one's own that needs no key."""
@@ -101,7 +103,12 @@ def _history(instructions: str, messages: Sequence[Message]) -> list[ModelMessag
 def _refuse_refusals(response: ModelResponse) -> None:
     refusal = (response.provider_details or {}).get("refusal")
     if refusal or response.finish_reason == "content_filter":
-        raise Refused("The model declined to answer, or a content filter stopped it.")
+        raise Refused(
+            "The model declined to answer, or a content filter stopped it.",
+            raw=whole(refusal or "")[:_MAX_REFUSAL],
+            input_tokens=response.usage.input_tokens,
+            output_tokens=response.usage.output_tokens,
+        )
 
 
 def _connected(access: ModelAccess) -> tuple[Model, _Close]:

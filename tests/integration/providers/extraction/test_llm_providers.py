@@ -11,6 +11,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.errors import (
     InputTooLong,
     KeyRejected,
+    ModelNotFound,
     ProviderError,
     ProviderRateLimited,
     ProviderUnavailable,
@@ -36,7 +37,7 @@ ERRORS = [
     (fails(400, code="context_length_exceeded"), InputTooLong, False),
     (fails(400, code="content_filter"), Refused, False),
     (fails(400, message=f"bad {KEY}"), ProviderError, False),
-    (fails(404, code="model_not_found"), ProviderError, False),
+    (fails(404, code="model_not_found"), ModelNotFound, True),
     (DECLINES, Refused, False),
     (FILTERED, Refused, False),
 ]

@@ -5,8 +5,10 @@ import pytest
 
 from memory_server.domain.candidate import Conversation, Extraction
 from memory_server.domain.chunk import Chunk
+from memory_server.domain.circuit import FAILURES, Admission
 from memory_server.domain.embedding import Embedded, Purpose
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.retry import RetryPolicy
 from memory_server.domain.turn import Turn
 from memory_server.errors import (
     InvalidAnswer,
@@ -17,6 +19,7 @@ from memory_server.errors import (
 )
 from memory_server.ports.answerer import Answerer
 from memory_server.ports.extractor import Extractor
+from memory_server.providers.breaker import ProviderBreaker
 from memory_server.providers.embedding.deterministic import HashingEmbedder
 from memory_server.providers.watched import (
     BELIEVED,
@@ -69,8 +72,13 @@ def noticed() -> list[str]:
 
 
 @pytest.fixture
-def watch(clock: ManualClock, noticed: list[str]) -> Watch:
-    return Watch(clock=clock, on_failure=lambda: noticed.append("failure"))
+def breaker(clock: ManualClock) -> ProviderBreaker:
+    return ProviderBreaker(purpose="extraction", provider="some", clock=clock, policy=RetryPolicy())
+
+
+@pytest.fixture
+def watch(clock: ManualClock, breaker: ProviderBreaker, noticed: list[str]) -> Watch:
+    return Watch(clock=clock, breaker=breaker, on_failure=lambda: noticed.append("failure"))
 
 
 @pytest.fixture
@@ -173,3 +181,33 @@ async def test_embedder_has_the_last_word_about_itself(watch: Watch, noticed: li
 
     watch.check()
     assert noticed == ["failure"]
+
+
+async def test_calls_of_all_kinds_open_and_close_one_circuit(
+    extractor: WatchedExtractor, watch: Watch, model: Model, breaker: ProviderBreaker
+) -> None:
+    answerer = WatchedAnswerer(model, watch)
+    model.failure = ProviderUnavailable("away")
+    for _ in range(FAILURES - 1):
+        with pytest.raises(ProviderUnavailable):
+            await extractor.extract(CONVERSATION, MemoryType.SEMANTIC)
+    assert breaker.admit() is Admission.FREE
+    with pytest.raises(ProviderUnavailable):
+        [piece async for piece in answerer.answer("", context="", chunks=(), recent=())]
+    assert breaker.admit() is None
+
+    model.failure = None
+    await extractor.extract(CONVERSATION, MemoryType.SEMANTIC)
+
+    assert breaker.admit() is Admission.FREE
+
+
+async def test_a_limit_of_rate_opens_the_circuit_and_blocks_nobody(
+    extractor: WatchedExtractor, model: Model, breaker: ProviderBreaker
+) -> None:
+    model.failure = ProviderRateLimited(retry_after=30.0)
+    with pytest.raises(ProviderRateLimited):
+        await extractor.extract(CONVERSATION, MemoryType.SEMANTIC)
+
+    await extractor.check()
+    assert breaker.admit() is None

@@ -220,6 +220,7 @@ def late_embedding(application: Application, clock: ManualClock) -> Duty:
         late=late,
         reembedding=application.reembedding,
         runner=application.runner,
+        spending=application.spending,
         clock=clock,
         snapshot=application.settings.memory.snapshot,
     )
