@@ -52,6 +52,7 @@ _SEASON = (
     r"(?:spring|summer|autumn|fall|winter|primavera|verano|otoño|invierno|frühling|frühjahr"
     r"|sommer|herbst|verão|outono|inverno)"
 )
+_WORDS = re.compile(r"[^\W_]+")
 _LATER = r"(?P<after>later|afterwards|después|más tarde|depois|mais tarde|später|danach)"
 _EARLIER = r"(?:earlier|antes|zuvor|vorher|davor)"
 
@@ -188,3 +189,14 @@ _FROM_ANOTHER = (
     ),
 )
 RULES: tuple[Rule, ...] = (*_DATES, *_NAMED, *_COUNTS, *_WIDE, *_FROM_ANOTHER)
+_HINTS = frozenset(
+    part
+    for words in (*MONTHS, *WEEKDAYS, *UNITS, *read.NAMED_DAYS, _WEEKEND, "fin fim fortnight")
+    for part in _WORDS.findall(words)
+).difference("the this last before after esta de da antes depois pasado".split())
+
+
+def may_tell_a_time(text: str) -> bool:
+    """Whether it is worth while to look for expressions of time: most sentences have none."""
+    words = _WORDS.findall(text.casefold())
+    return any(word in _HINTS or word[0].isdecimal() or word.endswith("days") for word in words)

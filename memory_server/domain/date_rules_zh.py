@@ -100,3 +100,9 @@ RULES: tuple[tuple[re.Pattern[str], Handler], ...] = (
     _rule(rf"{_COUNT}(?:之|以)?(?P<ago>前)", _counted),
     _rule(rf"{_COUNT}(?:之|以)?后", _counted),
 )
+_HINTS = frozenset("年月天周期拜晚早")
+
+
+def may_tell_a_time(text: str) -> bool:
+    """Whether it is worth while to look for expressions of time."""
+    return not _HINTS.isdisjoint(text)

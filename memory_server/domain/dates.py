@@ -14,10 +14,9 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
 
+from memory_server.domain import date_rules, date_rules_zh
 from memory_server.domain.calendar import Span
 from memory_server.domain.date_handlers import Handler, Reading
-from memory_server.domain.date_rules import RULES
-from memory_server.domain.date_rules_zh import RULES as CHINESE_RULES
 from memory_server.domain.memory import EventTime
 from memory_server.domain.source_times import source_time
 
@@ -106,7 +105,9 @@ def _expressions(sentence: str) -> list[tuple[re.Match[str], Handler]]:
     """Return the matches in order of their place; at one place the longest comes first."""
     found = [
         (match, handler)
-        for expression, handler in (*RULES, *CHINESE_RULES)
+        for language in (date_rules, date_rules_zh)
+        if language.may_tell_a_time(sentence)
+        for expression, handler in language.RULES
         for match in expression.finditer(sentence)
     ]
     return sorted(found, key=lambda item: (item[0].start(), -item[0].end()))
