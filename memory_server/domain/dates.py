@@ -72,9 +72,10 @@ def _spans(
     sentence: str, said_at: datetime, *, told_in: str | None = None, anchor: Span | None = None
 ) -> Iterator[tuple[str, Span]]:
     """Yield the expressions that can be resolved; each is where the next may start from."""
-    direction = _direction(told_in or sentence)
+    expressions = _expressions(sentence.replace("\u2019", "'"))
+    direction = _direction(told_in or sentence) if expressions else 0
     read_until, read = 0, (0, 0)
-    for match, handler in _expressions(sentence.replace("\u2019", "'")):
+    for match, handler in expressions:
         if match.start() < read_until and match.span() != read:
             continue
         span = _span(handler, Reading(match, said_at.date(), direction, anchor))
