@@ -23,6 +23,7 @@ from evaluation.extraction.running import Measuring, configuration_of
 from evaluation.extraction.thresholds import check
 from evaluation.server import ServerFacts
 from evaluation.workspace import SERVER
+from memory_server.errors import InvalidRequest
 
 BOTH = "both"
 CLIENT_SECONDS = 120.0
@@ -57,7 +58,10 @@ class ExtractionOrder:
 
         Raises `InvalidCases`, `WrongUsage`, and `LockHeld` while another command works there.
         """
-        check(self.wanted)
+        try:
+            check(self.wanted)
+        except InvalidRequest as error:
+            raise WrongUsage(f"--fail-under: {error}") from error
         cases = self._chosen()
         with held(self.directory, clock=self.clock):
             server, records = self._lived(cases)
@@ -98,7 +102,9 @@ class ExtractionOrder:
                 async with server.client(server.administrator, timeout=CLIENT_SECONDS) as client:
                     facts = await ServerFacts.of(client, place=place)
                     configuration = configuration_of(facts.document, _program(place))
-                    records = await measuring.run(client, configuration, anew=self.redo)
+                    records = await measuring.run(
+                        client, configuration, anew=self.redo, is_own=place is None
+                    )
                     return facts.document, records
 
             return run(work())

@@ -38,11 +38,17 @@ class Measuring:
     concurrency: int
 
     async def run(
-        self, client: MemoryServerClient, configuration: str, *, anew: bool = False
+        self,
+        client: MemoryServerClient,
+        configuration: str,
+        *,
+        anew: bool = False,
+        is_own: bool = False,
     ) -> Sequence[CaseRecord]:
         """Return what came of each case, in their order; what is known already is not done again.
 
-        `anew`: it is done again, on users that are erased first.
+        `anew`: it is done again, on users that are erased first. `is_own`: nobody else remembers
+        anything on the server, so that what other programs left there goes before a new one begins.
         """
         ledger = Ledger(
             self.directory / RECORDS,
@@ -54,6 +60,8 @@ class Measuring:
         waiting = [
             one for one, key in zip(self.cases, keys, strict=True) if anew or key not in ledger
         ]
+        if is_own and not any(one.configuration == configuration for one in ledger):
+            await client.erase_everybody()
         if waiting:
             told = cache(self.watcher.note)  # each reason once
             lives = (

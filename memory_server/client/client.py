@@ -271,6 +271,11 @@ class MemoryServerClient:
         query = _query(user_id=user_id)
         return cast(Erased, await self._wire.call("DELETE", f"{self._admin}/scope", params=query))
 
+    async def erase_everybody(self) -> Erased:
+        """Remove everything that the project remembers, for good."""
+        query = _query(everybody=True)
+        return cast(Erased, await self._wire.call("DELETE", f"{self._admin}/scope", params=query))
+
     async def token(self, client_id: str, client_secret: str) -> Token:
         """Exchange a service account's credentials for an access token."""
         form = {

@@ -55,7 +55,7 @@ def test_model_is_measured_with_its_calls_and_what_it_makes_up(empty: Shell) -> 
             f"  extraction_llm: {{provider: openai, model: tiny, base_url: {model.url}}}\n"
         )
         arguments = ["--cases", str(MINI), "--only", "en-nurse", "--config", "model.yaml"]
-        measured = empty.ok(*COMMAND, *arguments, "--json").document
+        measured = empty.ok(*COMMAND, *arguments, "--json", OPENAI_API_KEY="key").document
 
     counted = {
         one["measure"]: (one["hits"], one["n"])
@@ -90,10 +90,10 @@ def test_server_that_is_named_is_used_and_nothing_is_started(running: Shell) -> 
         (["--half", "held-out"], 2, "is none of worked, held, both"),
         (["--only", "en-nobody"], 2, "there is no case en-nobody"),
         (["--show", "hits"], 2, "there are misses, false, made_up"),
-        (["--fail-under", "precison=0.5"], 1, "did you mean precision"),
+        (["--fail-under", "precison=0.5"], 2, "did you mean precision"),
         (["--fail-under", "precision"], 2, "is not FIGURE=VALUE"),
         (["--provider", "gpt"], 2, "is not PROVIDER/MODEL"),
-        (["--provider", "openai/tiny"], 1, "set OPENAI_API_KEY"),
+        (["--provider", "openai/tiny"], 1, "looked for secret OPENAI_API_KEY"),
         (["--cases", "missing.yaml"], 1, "missing.yaml: cannot be read"),
         (["--config", "missing.yaml"], 1, "missing.yaml"),
         (["--provider", "openai/tiny", "--context", "x"], 2, "of the evaluation's own server"),

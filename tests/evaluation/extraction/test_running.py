@@ -142,6 +142,19 @@ async def test_lived_anew_leaves_the_same(client: MemoryServerClient, measuring:
     assert [told(record) for record in again] == [told(record) for record in first]
 
 
+async def test_what_another_program_left_goes_from_a_server_of_its_own(
+    client: MemoryServerClient, measuring: Measuring, cases: list[Labelled]
+) -> None:
+    await measuring.run(client, CONFIGURATION, is_own=True)
+    user_id = a_life(client, cases, "en-jazz-twice").user_id
+    await measuring.run(client, CONFIGURATION, is_own=True)
+    assert await client.memories(user_id=user_id)
+
+    await measuring.run(client, "another", is_own=True)
+
+    assert not await client.memories(user_id=user_id)
+
+
 async def test_the_held_half_is_shown_in_figures_unless_it_is_revealed(
     client: MemoryServerClient, measuring: Measuring, cases: list[Labelled]
 ) -> None:
