@@ -17,6 +17,7 @@ from memory_server.project_config import (
 )
 from memory_server.providers.answering.factory import build_answerer
 from memory_server.providers.embedding.factory import build_embedder
+from memory_server.providers.extraction.chat import DEFAULT_MODELS
 from memory_server.providers.extraction.factory import build_extractor
 from memory_server.providers.reranking.absent import NoReranker
 from memory_server.providers.reranking.factory import build_reranker
@@ -74,7 +75,7 @@ def build_providers(settings: Settings, former: Former | None = None) -> Provide
         },
         extraction={
             "provider": extraction.config.provider,
-            "model": extraction.config.model,
+            "model": extraction.config.model or DEFAULT_MODELS.get(extraction.config.provider),
             "enabled": list(settings.memory.enabled),
         },
     )

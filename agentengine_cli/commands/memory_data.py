@@ -28,6 +28,7 @@ from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
 from agentengine_cli.options import JsonOption, YesOption, not_blank
 from agentengine_cli.progress import Progress
+from agentengine_cli.spending import told_spending, usage_of
 from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
 from agentengine_cli.turn_import import Tally, send
 
@@ -38,6 +39,7 @@ MANY_JOBS = 1000
 ERASE_SECONDS = 600.0
 """A user may have a lot to erase, and half of it is worth nothing."""
 BEING_REMOVED = "being removed"
+JOB_COLUMNS = tuple("id kind type state attempts user_id calls tokens error_code".split())
 STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
@@ -277,12 +279,17 @@ def jobs(
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     found = server.ask(lambda client: client.jobs(state="failed" if failed else None, limit=limit))
-    columns = ("id", "kind", "type", "state", "attempts", "user_id", "error_code")
-    context.output.table(found["jobs"], columns=columns, document=found, empty="No jobs")
+    rows = [{**job, **usage_of(job)} for job in found["jobs"]]
+    context.output.table(rows, columns=JOB_COLUMNS, document=found, empty="No jobs")
     counts = dict(found["counts"])
     context.output.note(", ".join(f"{counts[state]} {state}" for state in STATES))
+    if spent := told_spending(found.get("spending")):
+        context.output.note(f"extraction model: {spent}")
     if failed and found["jobs"]:
-        context.output.hint("agentengine memory retry --all-failed, once the reason is mended")
+        context.output.hint(
+            "agentengine memory jobs --failed --json shows the reasons and raw answers; "
+            "agentengine memory retry --all-failed, once the reason is mended"
+        )
 
 
 def retry(

@@ -6,6 +6,7 @@ from typing import Any
 
 from agentengine_cli.control.state import ServerRecord
 from agentengine_cli.control.status import ConfigMark, State, Status
+from agentengine_cli.spending import told_circuit, told_spending
 
 PROJECT = "local"
 KIBI = 1024
@@ -68,8 +69,7 @@ def lines_of_parts(
     `options` are what the next command needs to mean the same server.
     """
     for name in ("embedding", "extraction", "store", "search"):
-        if text := _told(parts.get(name)):
-            yield f"{name}: {text}"
+        yield from _lines_of(name, parts.get(name))
     if text := told_reembedding(parts.get("reembedding")):
         yield f"reembedding: {text}"
     if text := _told(worker):
@@ -78,6 +78,19 @@ def lines_of_parts(
         yield f"servers: {text}"
     if jobs:
         yield f"jobs: {_work(jobs, options)}"
+
+
+def _lines_of(name: str, part: object) -> Iterator[str]:
+    """Yield a part's line, and those of what it tells of models."""
+    told = part if isinstance(part, dict) else {}
+    rest = {key: value for key, value in told.items() if key not in ("circuit", "spending")}
+    for label, text in (
+        (name, _told(rest or part)),
+        (f"circuit of {name}", told_circuit(told.get("circuit"))),
+        ("spending", told_spending(told.get("spending"))),
+    ):
+        if text:
+            yield f"{label}: {text}"
 
 
 def told_reembedding(told: object) -> str:

@@ -266,6 +266,8 @@ class JobList(TypedDict):
 
     jobs: Sequence[JobDocument]
     counts: JobCountsDocument
+    spending: NotRequired[Mapping[str, Any]]
+    """What the project took of the extraction model, and its budget."""
 
 
 class Token(TypedDict):

@@ -16,6 +16,7 @@ from memory_server.api.schemas.admin import (
     Jobs,
     Retried,
     Shown,
+    SpendingDocument,
     decided,
     shown,
 )
@@ -92,7 +93,12 @@ async def list_jobs(
         owner.project_id, state=state, user_id=user_id, limit=limit
     )
     counts = await services.administration.counts(owner.project_id)
-    return Jobs(jobs=[JobDocument.of(job) for job in jobs], counts=CountsDocument.of(counts))
+    spending = await services.spending.of_project(owner.project_id)
+    return Jobs(
+        jobs=[JobDocument.of(job) for job in jobs],
+        counts=CountsDocument.of(counts),
+        spending=SpendingDocument.of(spending),
+    )
 
 
 @router.post("/jobs/retry")

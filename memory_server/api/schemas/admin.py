@@ -1,12 +1,13 @@
 """What operators see, on the wire."""
 
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field
 
 from memory_server.api.schemas.common import Answer, Body, Id
 from memory_server.api.schemas.memories import document, lineage
-from memory_server.domain.job import Job, JobCounts
+from memory_server.domain.job import Job, JobCounts, outcome
 from memory_server.domain.memory import (
     Block,
     Episode,
@@ -17,8 +18,10 @@ from memory_server.domain.memory import (
     Record,
     Term,
 )
+from memory_server.domain.spending import Usage
 from memory_server.domain.turn import Turn
 from memory_server.services.administration import Remembered
+from memory_server.services.spending import ProjectSpending
 
 
 class QueueStats(Answer):
@@ -64,6 +67,9 @@ class JobDocument(Answer):
     error_code: str | None
     error: str | None
     result: dict[str, Any]
+    """What came of it: of a model, `calls`, `input_tokens` and `output_tokens` of all attempts; of
+    an extraction that failed the `raw` answer that could not be used, if there was one; of one that
+    is done the `rejected` items, each with its `reason` and `raw`."""
 
     @classmethod
     def of(cls, job: Job) -> "JobDocument":
@@ -81,15 +87,60 @@ class JobDocument(Answer):
             finished_at=job.finished_at.isoformat() if job.finished_at else None,
             error_code=job.error_code,
             error=job.error,
-            result=dict(job.result),
+            result=dict(outcome(job)),
+        )
+
+
+class UsageDocument(Answer):
+    """What was taken of the extraction model."""
+
+    calls: int
+    """Those that failed are among them."""
+    input_tokens: int
+    output_tokens: int
+
+    @classmethod
+    def of(cls, usage: Usage) -> "UsageDocument":
+        """Return usage as it travels."""
+        return cls(**asdict(usage))
+
+
+class BudgetDocument(Answer):
+    """How much a project may take within a clock hour; null is no bound."""
+
+    calls_per_hour: int | None
+    tokens_per_hour: int | None
+
+
+class SpendingDocument(Answer):
+    """What the project took of the extraction model, over all servers."""
+
+    this_hour: UsageDocument
+    today: UsageDocument
+    """Since midnight, UTC."""
+    budget: BudgetDocument
+    waiting: str | None
+    """Why extraction waits, if the budget is spent, and until when."""
+
+    @classmethod
+    def of(cls, spending: ProjectSpending) -> "SpendingDocument":
+        """Return spending as it travels."""
+        return cls(
+            this_hour=UsageDocument.of(spending.this_hour),
+            today=UsageDocument.of(spending.today),
+            budget=BudgetDocument(
+                calls_per_hour=spending.budget.calls, tokens_per_hour=spending.budget.tokens
+            ),
+            waiting=spending.waiting,
         )
 
 
 class Jobs(Answer):
-    """Jobs, the newest first, and how many there are of each state."""
+    """Jobs, the newest first, how many there are of each state, and what they took of the model."""
 
     jobs: list[JobDocument]
     counts: CountsDocument
+    spending: SpendingDocument
 
 
 class Retried(Answer):
