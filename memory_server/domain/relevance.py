@@ -172,7 +172,26 @@ def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS)
     if not asks_how_things_are(query):
         return ranked
     said_at = {one.id: one.said_at for one in found}
-    return [*_aged(ranked[:LATEST_OF], ranked[LATEST_OF:], said_at, parts.age), *ranked[LATEST_OF:]]
+    return later_first(ranked[:LATEST_OF], ranked[LATEST_OF:], said_at, share=parts.age)
+
+
+def later_first(
+    first: Sequence[Ranked],
+    rest: Sequence[Ranked],
+    said_at: Mapping[str, datetime],
+    *,
+    share: float = PARTS.age,
+) -> list[Ranked]:
+    """Return the first finds by score less age, none of them worth less than the rest.
+
+    The latest keeps its score, the earliest loses `share` of it.
+    """
+    moments = {one.id: said_at[one.id].timestamp() for one in first}
+    newest = max(moments.values(), default=0.0)
+    span = newest - min(moments.values(), default=0.0) or 1.0
+    least = rest[0].score if rest else 0.0
+    aged = {one.id: one.score * (1 - share * (newest - moments[one.id]) / span) for one in first}
+    return [*(Ranked(one.id, max(one.score, least)) for one in _in_order(aged)), *rest]
 
 
 def asks_how_things_are(query: str) -> bool:
@@ -243,18 +262,6 @@ def _tells_when(text: str) -> bool:
 def _in_order(scores: Mapping[str, float]) -> list[Ranked]:
     order = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
     return [Ranked(name, score) for name, score in order]
-
-
-def _aged(
-    first: Sequence[Ranked], rest: Sequence[Ranked], said_at: Mapping[str, datetime], share: float
-) -> list[Ranked]:
-    """Return the first finds by score less age, none of them worth less than the rest."""
-    moments = {one.id: said_at[one.id].timestamp() for one in first}
-    newest = max(moments.values(), default=0.0)
-    span = newest - min(moments.values(), default=0.0) or 1.0
-    least = rest[0].score if rest else 0.0
-    aged = {one.id: one.score * (1 - share * (newest - moments[one.id]) / span) for one in first}
-    return [Ranked(one.id, max(one.score, least)) for one in _in_order(aged)]
 
 
 def _score(

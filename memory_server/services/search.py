@@ -15,13 +15,21 @@ from memory_server.domain.filters import Filter
 from memory_server.domain.memory import Block, Memory
 from memory_server.domain.ranking import (
     Legs,
+    Ranked,
     asks_for_present,
     coverage,
     fuse,
     prefer_recent,
 )
 from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
-from memory_server.domain.relevance import CANDIDATES, Utterance, by_evidence
+from memory_server.domain.relevance import (
+    CANDIDATES,
+    LATEST_OF,
+    Utterance,
+    asks_how_things_are,
+    by_evidence,
+    later_first,
+)
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
 from memory_server.domain.words import query_terms
@@ -211,17 +219,7 @@ class Retrieval:
 
     async def _best(self, request: SearchRequest, legs: Legs) -> Sequence[Chunk]:
         """Read the best finds from the store, and return those that are wanted, the best first."""
-        ranked = fuse(legs)
-        stored: Mapping[str, _Stored] = {}
-        if request.source in SAID and legs.are_both:
-            reach = max(request.top_k * SAID[request.source], CANDIDATES)
-            ids = [find.id for find in ranked[:reach]]
-            read = one_of_each(ids) if request.source is Source.BLOCK else {one: one for one in ids}
-            stored = await self._stored(request, list(dict.fromkeys(read.values())))
-            weighed = [
-                utterance_of(one, stored[at], legs) for one, at in read.items() if at in stored
-            ]
-            ranked = by_evidence(request.query, weighed)
+        ranked, stored = await self._weighed(request, legs)
         if request.source is Source.BLOCK:
             ranked = each_once(ranked, (find.id for find in ranked))
         wanted = [one for one in ranked[: request.top_k] if one.score >= request.threshold]
@@ -229,6 +227,27 @@ class Retrieval:
         stored = {**stored, **await self._stored(request, unread)}
         chunks = [_chunk(stored[find.id], find.score) for find in wanted if find.id in stored]
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks
+
+    async def _weighed(
+        self, request: SearchRequest, legs: Legs
+    ) -> "tuple[Sequence[Ranked], Mapping[str, _Stored]]":
+        """Return the finds in order, and what was read of them to put them so."""
+        ranked = fuse(legs)
+        if not legs.are_both:
+            return ranked, {}
+        if request.source in SAID:
+            reach = max(request.top_k * SAID[request.source], CANDIDATES)
+            ids = [find.id for find in ranked[:reach]]
+            read = one_of_each(ids) if request.source is Source.BLOCK else {one: one for one in ids}
+            stored = await self._stored(request, list(dict.fromkeys(read.values())))
+            said = [utterance_of(one, stored[at], legs) for one, at in read.items() if at in stored]
+            return by_evidence(request.query, said), stored
+        if not asks_how_things_are(request.query):
+            return ranked, {}
+        first, rest = ranked[:LATEST_OF], ranked[LATEST_OF:]
+        stored = await self._stored(request, [find.id for find in first])
+        told = {one: when_told(memory) for one, memory in stored.items()}
+        return later_first([find for find in first if find.id in told], rest, told), stored
 
     async def _stored(self, request: SearchRequest, ids: Sequence[str]) -> "Mapping[str, _Stored]":
         """Return what the store holds of these finds now, by id."""
@@ -286,7 +305,7 @@ def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
             text=stored.content,
             words=words,
             meaning=meaning,
-            said_at=stored.event_time or stored.created_at,
+            said_at=when_told(stored),
         )
     assert isinstance(stored.body, Block)
     viewpoint, speaker, text = seen_by(stored.body, found_id)
@@ -298,5 +317,14 @@ def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
         text=text,
         words=words,
         meaning=meaning,
-        said_at=stored.event_time.start if stored.event_time else stored.valid_from,
+        said_at=when_told(stored),
     )
+
+
+def when_told(stored: _Stored) -> datetime:
+    """Return the time by which the later of two is told from the earlier."""
+    if isinstance(stored, Turn):
+        return stored.event_time or stored.created_at
+    if isinstance(stored.body, Block) and stored.event_time:
+        return stored.event_time.start
+    return stored.valid_from

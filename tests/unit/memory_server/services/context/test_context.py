@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from memory_server.services.memories import MemoryKeeping, SaveRequest
 from memory_server.services.reranking import Reranking
 from memory_server.services.search import Retrieval
 from memory_server.services.turns import TurnRecording
+from tests.clock import ManualClock
 from tests.rerankers import LastFirst
 from tests.unit.memory_server.services.conftest import ANA, BOB, a_turn
 from tests.unit.memory_server.services.context.steps import (
@@ -45,6 +47,21 @@ async def test_best_match_comes_first_with_a_score(
     assert "heron" in str(answer.formatted)
     assert answer.memory_counts["semantic"] >= 1
     assert answer.token_count > 0
+
+
+async def test_of_two_facts_on_how_things_are_the_later_one_comes_first(
+    context: ContextBuilding, keeping: MemoryKeeping, clock: ManualClock
+) -> None:
+    older, newer = "My desk has a height of 80.", "My desk has a height of 95 these days."
+    await know(keeping, older)
+    clock.advance(by=timedelta(days=90))
+    await know(keeping, newer)
+
+    present = await ask(context, "What height is my desk?")
+    past = await ask(context, "What height was my desk?")
+
+    assert texts(present)[:2] == [newer, older]
+    assert texts(past)[:2] == [older, newer]
 
 
 async def test_turns_are_included_only_when_asked_for(
