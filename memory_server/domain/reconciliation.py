@@ -128,7 +128,7 @@ def takes_back(candidate: Candidate, known: Claim | None, body: Body) -> bool:
         return True
     if not taken.is_same_topic(held):
         return False
-    if not taken.value or taken.value in (claims.YES, claims.NO):
+    if _means_all(candidate) or taken.value in ("", claims.YES, claims.NO):
         return True
     named, values = content(taken.value), content(held.value)
     return named <= values or values <= named

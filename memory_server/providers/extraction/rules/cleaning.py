@@ -18,8 +18,9 @@ _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _RECALLED = re.compile(
     r"^[ \t]*[\[(<*#_-]*[ \t]*(?:(?:relevant|related|retrieved|recalled|long-term|stored|saved"
     r"|previous|past|known|user|your|earlier) )*(?:memor(?:y|ies)|facts|context|recuerdos"
-    r"|memorias|hechos|contexto|datos)(?: (?:about|of|from|for|relevantes|recuperad[oa]s?|guardad[oa]s?|previ[oa]s?"
-    r"|sobre|del|de)\b[^\n:]{0,40})?[*_\])>]*:[^\n]*\n(?:[ \t]*(?:[-*•]|\d+[.)])[^\n]*\n?)*",
+    r"|memorias|hechos|contexto|datos)(?: (?:about|of|from|for|relevantes|recuperad[oa]s?"
+    r"|guardad[oa]s?|previ[oa]s?|sobre|del|de)\b[^\n:]{0,40})?[*_\])>]*:[^\n]*\n"
+    r"(?:[ \t]*(?:[-*•]|\d+[.)])[^\n]*\n?)*",
     re.IGNORECASE | re.MULTILINE,
 )
 """A list that an agent pasted of what is remembered, under its heading."""
@@ -32,9 +33,18 @@ _SAID_IN_QUOTES = re.compile(
 )
 _MATERIAL = re.compile(
     r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|edit|correct|classify"
-    r"|analy[sz]e|improve|shorten|traduce|resume|corrige|reescribe|mejora)\b[^.\n:]{0,80}:\s",
+    r"|analy[sz]e|improve|shorten|traduce|resume|corrige|reescribe|mejora)\b[^.\n:]{0,80}:\s"
+    r"|\b(?:this|the|these|an?|following|his|her|their|someone's|este|esta|estos|siguiente|el|la|un"
+    r"|una|su)(?: [\w'-]+){0,2}? (?:e-?mails?|messages?|letters?|reviews?|posts?|comments?|bio"
+    r"|lyrics|poem|transcript|tweet|passage|paragraph|excerpt|abstract|draft|dialogue|story|scene"
+    r"|ad|listing|profile|testimonial|complaint|correos?|mensajes?|cartas?|reseñas?|comentarios?"
+    r"|letra|poema|párrafo|transcripción|fragmento|diálogo|relato|anuncio|perfil|queja)\b"
+    r"[^.\n:?!]{0,60}:\s"
+    r"|\b(?:said|says|wrote|writes|texted|emailed|messaged|reads|posted|replied|dice|dijo|escribió"
+    r"|puso|mandó|respondió|contestó)(?: (?:me|us|back|this|esto))*:\s",
     re.IGNORECASE,
 )
+"""What comes after it is somebody's text to work on, to the end of the turn."""
 
 
 def spoken(content: str) -> str:

@@ -38,6 +38,11 @@ def is_override(text: str) -> bool:
     return bool(guards().overrides.search(text))
 
 
+def is_fiction(sentence: str) -> bool:
+    """Whether what follows is a story or a game, whose `I` is somebody made up."""
+    return bool(guards().fiction.search(sentence.strip()))
+
+
 def is_secret(sentence: str) -> bool:
     """Whether the sentence tells a password or the like, which nobody should keep."""
     return bool(guards().secrets.search(sentence))

@@ -24,7 +24,7 @@ def guess(text: str) -> str:
 def _looks_spanish(words: Sequence[str]) -> bool:
     """Whether words that are on no list mostly end as Spanish ones do."""
     endings = sum(word.endswith(("o", "a", "os", "as", "ar", "ir", "ción")) for word in words)
-    return len(words) > 1 and 2 * endings > len(words) and words[0].endswith("o")
+    return len(words) > 1 and 2 * endings >= len(words) and words[0].endswith("o")
 
 
 @cache

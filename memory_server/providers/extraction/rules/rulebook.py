@@ -63,6 +63,7 @@ class Guards:
     """What tells, in any of the languages, that a sentence is not to be taken at its word."""
 
     not_meant: re.Pattern[str]
+    fiction: re.Pattern[str]
     secrets: re.Pattern[str]
     jokes: re.Pattern[str]
     reported: re.Pattern[str]

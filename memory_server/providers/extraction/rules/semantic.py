@@ -43,6 +43,8 @@ def _in_earnest(utterance: Utterance) -> Iterator[str]:
         return
     following = (*utterance.sentences[1:], "")
     for sentence, after in zip(utterance.sentences, following, strict=False):
+        if guards.is_fiction(sentence):
+            return
         if len(sentence) > _MAX_SENTENCE or guards.is_task(sentence):
             continue
         if not (guards.is_joke(sentence) or guards.takes_back(after)):

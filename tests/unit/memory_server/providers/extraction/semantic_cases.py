@@ -106,7 +106,7 @@ SPOKEN: Sequence[tuple[str, Claims]] = [
     ("I've been practicing yoga for 3 years.", [("activity", "practicing yoga")]),
     (
         "Always send me summaries in bullets.",
-        [("standing_request", "Always send me summaries in bullets")],
+        [("standing_request", "always send me summaries in bullets")],
     ),
     ("Please never call me before 9am.", [("standing_request", "never call me before 9am")]),
     # things, tools, dates, plans
@@ -181,7 +181,7 @@ SPOKEN: Sequence[tuple[str, Claims]] = [
     ("Me mudé a Lisboa la semana pasada.", [("residence", "Lisboa")]),
     ("Recuerda que el código del garaje es 4521.", [("note", "el código del garaje es 4521")]),
     ("Mi cita es el lunes. || No, quise decir el martes.", [("cita", "lunes"), ("cita", "martes")]),
-    ("Siempre respóndeme en español.", [("standing_request", "Siempre respóndeme en español")]),
+    ("Siempre respóndeme en español.", [("standing_request", "siempre respóndeme en español")]),
 ]
 # Nothing lasting about the user is stated here.
 LEFT_ALONE: Sequence[str] = [
