@@ -49,8 +49,11 @@ class IngestRecord(Record):
     timing: Mapping[str, Sequence[float]] = {}
     """Milliseconds of each call, by stage: record, validate, embed, write, extract."""
     calls: int = 0
-    """Calls of a model that extraction made."""
+    """Calls of a model that extraction made, those that failed among them."""
     tokens: int = 0
+    """That the model read for it."""
+    tokens_out: int = 0
+    """That it wrote."""
 
 
 class FoundItem(Record):

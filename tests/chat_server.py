@@ -10,6 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
+READ, WROTE = 11, 7
+"""Tokens that every completion tells of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What the server answers to one request."""
@@ -156,7 +160,7 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, *, stream: bool) -> Non
 def _whole(reply: Reply) -> bytes:
     message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    usage = {"prompt_tokens": READ, "completion_tokens": WROTE, "total_tokens": READ + WROTE}
     return json.dumps(_envelope("chat.completion", choice) | {"usage": usage}).encode()
 
 

@@ -11,7 +11,7 @@ from evaluation.pipelines.pipeline import Ingested, Searched, Timing
 from evaluation.pipelines.place import Place
 from evaluation.pipelines.recording import record
 from evaluation.pipelines.stopwatch import milliseconds
-from evaluation.pipelines.waiting import settle
+from evaluation.pipelines.waiting import settle, taken
 from evaluation.records import FoundItem
 from memory_server.client import FoundMemory, MemoryServerClient
 
@@ -35,7 +35,8 @@ class Extracted:
         timing: Timing = {}
         turns = await record(client, place, timing, advance=advance)
         await settle(client, place, timing)
-        return Ingested(stored={"turns": turns, **await counted(client, place)}, timing=timing)
+        stored = {"turns": turns, **await counted(client, place)}
+        return Ingested(stored=stored, timing=timing, **await taken(client, place))
 
     async def search(
         self, client: MemoryServerClient, place: Place, query: str, *, mode: str, depth: int

@@ -13,7 +13,7 @@ from evaluation.pipelines.pipeline import Ingested, Searched, Timing
 from evaluation.pipelines.place import Place
 from evaluation.pipelines.recording import record
 from evaluation.pipelines.stopwatch import milliseconds
-from evaluation.pipelines.waiting import settle
+from evaluation.pipelines.waiting import settle, taken
 from evaluation.records import FoundItem
 from memory_server.client import FoundMemory, MemoryServerClient
 
@@ -44,7 +44,7 @@ class Mixed:
         blocks = await record_exchanges(client, place, timing, advance=_uncounted)
         await settle(client, place, timing)
         stored = {"turns": turns, **blocks, **await counted(client, place)}
-        return Ingested(stored=stored, timing=timing)
+        return Ingested(stored=stored, timing=timing, **await taken(client, place))
 
     async def search(
         self, client: MemoryServerClient, place: Place, query: str, *, mode: str, depth: int

@@ -20,7 +20,9 @@ class Ingested:
     stored: Mapping[str, int]
     timing: Mapping[str, Sequence[float]] = field(default_factory=dict)
     calls: int = 0
-    tokens: int = 0
+    """Of a model, those that failed among them."""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

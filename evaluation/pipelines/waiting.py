@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from evaluation.errors import WorkFailed
 from evaluation.pipelines.pipeline import Timing
@@ -32,6 +32,20 @@ async def settle(client: MemoryServerClient, place: Place, timing: Timing) -> No
             f"{len(failed)} jobs of a conversation failed, so that its memory is not whole: "
             + "; ".join(list(reasons)[:FEW])
         )
+
+
+async def taken(client: MemoryServerClient, place: Place) -> Mapping[str, int]:
+    """Add up what a user's jobs took of a model, of the newest thousand of them.
+
+    Returns `calls`, `tokens_in` and `tokens_out`; zeros where rules extract.
+    """
+    jobs = (await client.jobs(user_id=place.user_id, limit=MOST_JOBS))["jobs"]
+    results = [job.get("result") or {} for job in jobs]
+    return {
+        "calls": sum(result.get("calls", 0) for result in results),
+        "tokens_in": sum(result.get("input_tokens", 0) for result in results),
+        "tokens_out": sum(result.get("output_tokens", 0) for result in results),
+    }
 
 
 async def work_off(

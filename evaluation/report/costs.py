@@ -52,6 +52,7 @@ def ingest_costs(ingests: Sequence[IngestRecord]) -> Iterator[Cost]:
             n=len(records),
             calls=sum(ingest.calls for ingest in records),
             tokens_in=sum(ingest.tokens for ingest in records),
+            tokens_out=sum(ingest.tokens_out for ingest in records),
             seconds=sum(ingest.seconds for ingest in records),
             stored=stored,
         )

@@ -90,7 +90,8 @@ class Ingestion:
             seconds=round(time.perf_counter() - began, 3),
             timing=done.timing,
             calls=done.calls,
-            tokens=done.tokens,
+            tokens=done.tokens_in,
+            tokens_out=done.tokens_out,
         )
 
 

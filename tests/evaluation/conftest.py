@@ -1,7 +1,9 @@
 """A server in this process, with a worker that works and models that need no file."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,12 +16,12 @@ from tests.evaluation.watching import Remembering
 from tests.unit.memory_server.api.application import OWNER_TOKEN, PROJECT, an_application
 
 
-@pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[MemoryServerClient]:
-    """A client of a server that extracts memories, as its owner."""
+@asynccontextmanager
+async def serving(tmp_path: Path, **memory: Any) -> AsyncIterator[MemoryServerClient]:
+    """A client of a server that extracts memories, as its owner; `memory` configures it."""
     home = tmp_path / "home"
     home.mkdir()
-    app = create_app(an_application(home, SystemClock()))
+    app = create_app(an_application(home, SystemClock(), **memory))
     async with (
         app.router.lifespan_context(app),
         MemoryServerClient(
@@ -29,6 +31,13 @@ async def client(tmp_path: Path) -> AsyncIterator[MemoryServerClient]:
             transport=httpx.ASGITransport(app),
         ) as client,
     ):
+        yield client
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[MemoryServerClient]:
+    """A client of a server that extracts memories by rules."""
+    async with serving(tmp_path) as client:
         yield client
 
 

@@ -1,5 +1,8 @@
 """Every pipeline keeps the same promises."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from evaluation.errors import StoredDifferently
@@ -7,10 +10,13 @@ from evaluation.pipelines import pipeline_of
 from evaluation.pipelines.place import Place
 from evaluation.suite import PipelineName
 from memory_server.client import MemoryServerClient
+from tests import chat_server
+from tests.evaluation.conftest import serving
 from tests.evaluation.talk import SAID, a_conversation
 
 PIPELINES: tuple[PipelineName, ...] = ("turns", "blocks", "extracted", "mixed")
 PLACE = Place.of(a_conversation(), ingestion="i")
+FACTS: dict[str, Any] = {"extraction": {"enabled": ["semantic"]}}
 
 
 def uncounted() -> None:
@@ -102,6 +108,20 @@ async def test_the_server_is_told_no_name_of_the_data(
     stored = str([*turns, *blocks])
     for telling in ("first", "second", "talk", "plain"):
         assert telling not in stored
+
+
+@pytest.mark.parametrize(("name", "jobs"), [("extracted", 2), ("mixed", 2)])
+async def test_what_extraction_took_of_a_model_is_told(
+    tmp_path: Path, name: PipelineName, jobs: int
+) -> None:
+    with chat_server.running() as model:
+        hosted = {"provider": "openai", "model": "tiny", "base_url": model.url}
+        async with serving(tmp_path, extraction_llm=hosted, **FACTS) as client:
+            ingested = await pipeline_of(name).ingest(client, PLACE, advance=uncounted)
+
+    assert len(model.received) == jobs
+    taken = (ingested.calls, ingested.tokens_in, ingested.tokens_out)
+    assert taken == (jobs, jobs * chat_server.READ, jobs * chat_server.WROTE)
 
 
 def _renamed(half: Place) -> dict[str, list]:  # type: ignore[type-arg]

@@ -47,7 +47,7 @@ class FakeModels:
             extractor=build_extractor(llm, None),
             answerer=build_answerer(llm, None),
             embedding={"provider": "hashing"},
-            extraction={"provider": "local"},
+            extraction={"provider": llm.provider, "model": llm.model},
         )
 
     def _embedder(self, wanted: EmbeddingConfig, former: Former | None) -> Embedder:
