@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-
 READ, WROTE = 11, 7
 """Tokens that every completion tells of."""
 
