@@ -138,10 +138,10 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     document = _delivered(given.get("AGENTENGINE_MEMORY_CONFIG"))
     if "MONGOMEM_ENABLED_EXTRACTIONS" in environ:
         listed = environ["MONGOMEM_ENABLED_EXTRACTIONS"].split(",")
-        document = {
-            **document,
-            "extraction": {"enabled": [name.strip() for name in listed if name.strip()]},
-        }
+        enabled = [name.strip() for name in listed if name.strip()]
+        rest = document.get("extraction")
+        rest = rest if isinstance(rest, Mapping) else {}
+        document = {**document, "extraction": {**rest, "enabled": enabled}}
     token_file = given.get("AGENTENGINE_OWNER_TOKEN_FILE")
     return Settings(
         data_dir=Path(given.get("AGENTENGINE_DATA_DIR", ".agentengine/data")),

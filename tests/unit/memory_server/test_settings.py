@@ -28,6 +28,20 @@ def test_delivered_list_of_types_decides(listed: str, enabled: list[str]) -> Non
     assert list(found.memory.enabled) == enabled
 
 
+def test_delivered_list_of_types_leaves_the_rest_of_extraction_as_it_is(tmp_path: Path) -> None:
+    delivered = tmp_path / "delivered.json"
+    delivered.write_text(json.dumps({"extraction": {"enabled": [], "approval": "manual"}}))
+
+    found = settings.from_environment(
+        {
+            "AGENTENGINE_MEMORY_CONFIG": str(delivered),
+            "MONGOMEM_ENABLED_EXTRACTIONS": "semantic",
+        }
+    )
+
+    assert (list(found.memory.enabled), found.memory.approval) == (["semantic"], "manual")
+
+
 def test_delivered_configuration_is_read(tmp_path: Path) -> None:
     delivered = tmp_path / "delivered.json"
     delivered.write_text(json.dumps({"log_level": "debug", "extraction": {"enabled": []}}))
