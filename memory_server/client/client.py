@@ -1,7 +1,6 @@
 """The typed client."""
 
 import asyncio
-import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
@@ -14,6 +13,7 @@ from memory_server.client.archive import ArchiveClient
 from memory_server.client.bearer import BearerAuth, TokenSource
 from memory_server.client.blocks import BlocksClient
 from memory_server.client.deployment import ADMIN, DeploymentClient
+from memory_server.client.frames import frames
 from memory_server.client.platform import Platform
 from memory_server.client.shapes import (
     AccountDocument,
@@ -38,11 +38,9 @@ from memory_server.client.transport import (
     CONNECT_TIMEOUT,
     Transport,
     checked,
-    data_of,
     having,
     is_loopback,
 )
-from memory_server.errors import MemoryServerError
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 
@@ -364,7 +362,7 @@ class MemoryServerClient:
         )
         path = self._workspace(workspace, "invokeStream")
         async with self._wire.stream(path, json=body) as response:
-            async for frame in _frames(response.aiter_lines()):
+            async for frame in frames(response.aiter_lines()):
                 yield frame
 
     def _accounts(self, client_id: str | None = None) -> str:
@@ -378,30 +376,3 @@ class MemoryServerClient:
 def _query(**values: Any) -> dict[str, Any]:
     """Return the values that are given, in the spelling of query strings and bodies."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-async def _frames(lines: AsyncIterator[str]) -> AsyncIterator[StreamFrame]:
-    """Yield the frames of a stream of server-sent events."""
-    event: list[str] = []
-    async for line in lines:
-        if line:
-            event.append(line)
-            continue
-        frame = _frame(event)
-        event = []
-        if frame is not None:
-            yield frame
-    frame = _frame(event)
-    if frame is not None:
-        yield frame
-
-
-def _frame(event: list[str]) -> StreamFrame | None:
-    data = data_of(event)
-    if data is None or data == "[DONE]":
-        return None
-    try:
-        frame = json.loads(data)
-    except ValueError as error:
-        raise MemoryServerError("The server sent a frame that is not JSON") from error
-    return cast(StreamFrame, having(frame, "chunk_type"))
