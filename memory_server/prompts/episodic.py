@@ -1,5 +1,7 @@
 """What happened."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from memory_server.domain.memory import Episode, MemoryType
@@ -38,6 +40,15 @@ class EpisodicItem(Item):
             summary_type="llm",
             extraction_source="llm",
         )
+
+    def prose(self) -> Sequence[str]:
+        return (self.content, self.summary_text)
+
+    def labels(self) -> Sequence[str]:
+        return (self.title, *self.tags)
+
+    def names(self) -> Sequence[str]:
+        return self.participants
 
 
 PROMPT = Prompt(kind=MemoryType.EPISODIC, task=_TASK, item=EpisodicItem)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -43,6 +44,20 @@ class Item(BaseModel):
     def body(self, *, snapshot_id: str) -> ExtractedBody:
         """Return what is to be remembered."""
         ...
+
+    @abstractmethod
+    def prose(self) -> Sequence[str]:
+        """Return its sentences, which must say what was said and in its language."""
+        ...
+
+    @abstractmethod
+    def labels(self) -> Sequence[str]:
+        """Return its titles, values and other short texts, which write capitals as they like."""
+        ...
+
+    def names(self) -> Sequence[str]:
+        """Return what must stand in the conversation as it is: terms, people."""
+        return ()
 
     def claim(self) -> Claim | None:
         """Return what it says in comparable form, if the type has one."""

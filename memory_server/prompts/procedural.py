@@ -1,5 +1,7 @@
 """How something is done."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_server.domain.memory import MemoryType, Procedure
@@ -51,6 +53,13 @@ class ProceduralItem(Item):
             tags=tuple(self.tags[:8]),
             extraction_source="llm",
         )
+
+    def prose(self) -> Sequence[str]:
+        told = ((step.description, step.content, step.expected_output) for step in self.steps)
+        return (self.description, self.content, *(text for step in told for text in step if text))
+
+    def labels(self) -> Sequence[str]:
+        return (self.procedure, *self.trigger_conditions, *self.tags)
 
 
 def _step(step: ProceduralStep) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """Lasting facts."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from memory_server.domain.memory import Claim, Fact, MemoryType
@@ -45,6 +47,12 @@ class SemanticItem(Item):
     def body(self, *, snapshot_id: str) -> Fact:
         del snapshot_id
         return Fact(label=self._label(), text=self.text)
+
+    def prose(self) -> Sequence[str]:
+        return (self.text,)
+
+    def labels(self) -> Sequence[str]:
+        return (self.value,)
 
     def claim(self) -> Claim:
         return Claim(

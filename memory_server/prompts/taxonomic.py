@@ -1,5 +1,7 @@
 """Words of the user's own world."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from memory_server.domain.memory import MemoryType, Term
@@ -33,6 +35,15 @@ class TaxonomicItem(Item):
             definition=self.definition,
             related_terms=tuple(self.related_terms),
         )
+
+    def prose(self) -> Sequence[str]:
+        return (self.definition,)
+
+    def labels(self) -> Sequence[str]:
+        return (self.domain, *self.related_terms)
+
+    def names(self) -> Sequence[str]:
+        return (self.term,)
 
 
 PROMPT = Prompt(kind=MemoryType.TAXONOMIC, task=_TASK, item=TaxonomicItem)

@@ -2,25 +2,39 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from pydantic import ValidationError
 
 from memory_server.domain.candidate import Candidate, Rejected
 from memory_server.domain.characters import whole
-from memory_server.domain.dates import resolve
+from memory_server.domain.dates import resolve, resolve_each
 from memory_server.domain.memory import EventTime, ExtractedBody, Fact, MemoryType
 from memory_server.domain.source_times import said_at
 from memory_server.domain.turn import Role, Turn
 from memory_server.prompts.item import Item, Prompt
-from memory_server.providers.extraction.rules import guards
+from memory_server.providers.extraction.faithfulness import (
+    Words,
+    headline_unfounded,
+    named_unfounded,
+    unfounded,
+)
+from memory_server.providers.extraction.orders import gives_orders, only_obeys, tells_secret
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import is_named
 
 _MAX_RAW = 2000
 _MAX_PROBLEMS = 20
 _MAX_LABEL = 60
+_READ = 20_000
+"""Characters of a turn in which times are looked for."""
+_NOT_ITS_OWN = frozenset(
+    "visibility scope userid user owner orgid projectid agentid sessionid tenant tenantid memoryid"
+    " supersedes supersededby snapshotid deleted".split()
+)
+_HOLDERS = ("metadata", "scope", "body", "memory")
 _REFUSAL = re.compile(
     r"^\W*(?:i'm sorry|i am sorry|sorry|i can't|i cannot|i can not|i'm unable|i am unable|i won't"
     r"|as an ai|lo siento|no puedo)\b",
@@ -48,7 +62,8 @@ class Checker:
 
     prompt: Prompt
     snapshot_id: str
-    turns: Sequence[Turn]
+    shown: Sequence[tuple[Turn, str]]
+    """The turns with what was shown of them, in order."""
 
     def check(self, items: Sequence[object]) -> Checked:
         """Return each item as a candidate or as rejected, with the reason."""
@@ -59,9 +74,7 @@ class Checker:
             if isinstance(outcome, Candidate):
                 candidates.append(outcome)
             else:
-                text = json.dumps(raw, ensure_ascii=False, default=str)
-                # Half an emoji can neither be sent back to the model nor be kept.
-                rejected.append(Rejected(reason=whole(outcome), raw=whole(text[:_MAX_RAW])))
+                rejected.append(Rejected(reason=whole(outcome), raw=_readable(raw)))
         return Checked(candidates, rejected)
 
     def _one(self, raw: object) -> Candidate | str:
@@ -69,39 +82,110 @@ class Checker:
             item = self.prompt.item.model_validate(raw)
         except ValidationError as error:
             return _reasons(error)
-        turns = [turn for turn in self._distinct_turns() if turn.turn_seq in item.evidence]
         body = _named(item.body(snapshot_id=self.snapshot_id))
         if not body.key:
             return "attribute: has no letters"
-        return self._doubt(turns, body.chunk_text) or Candidate(
+        evidence = [place for place, (turn, _) in enumerate(self.shown) if _is_in(turn, item)]
+        return self._doubt(raw, item, evidence) or Candidate(
             body=body,
-            turn_ids=tuple(turn.id for turn in turns),
+            turn_ids=tuple(dict.fromkeys(self.shown[place][0].id for place in evidence)),
             claim=item.claim(),
             event_time=self._event_time(item, body.chunk_text),
             confidence=item.confidence,
             retracts=item.is_retraction(),
         )
 
-    def _distinct_turns(self) -> Sequence[Turn]:
-        return list({turn.id: turn for turn in self.turns}.values())
-
-    def _doubt(self, turns: Sequence[Turn], text: str) -> str | None:
-        if not turns:
+    def _doubt(self, raw: object, item: Item, evidence: Sequence[int]) -> str | None:
+        """Return the first reason not to believe an item."""
+        if not evidence:
             return "evidence names no turn of this conversation"
+        turns = [self.shown[place][0] for place in evidence]
         is_fact = self.prompt.kind is MemoryType.SEMANTIC
         if is_fact and not any(turn.role is Role.USER or is_named(turn) for turn in turns):
             return "rests on an assistant's words only"
-        if guards.is_override(text):
-            return "gives orders about memory or about other users"
-        return None
+        told = "\n".join((*item.prose(), *item.labels(), *item.names()))
+        return (
+            _overreach(raw)
+            or _order(told, [self.shown[place][1] for place in evidence])
+            or self._unfounded(item, evidence)
+        )
+
+    def _unfounded(self, item: Item, evidence: Sequence[int]) -> str | None:
+        words = self._words(evidence)
+        claim = item.claim()
+        subject = () if claim is None or claim.subject == "user" else (claim.subject,)
+        doubts = (
+            *(named_unfounded(name, words) for name in (*subject, *item.names())),
+            *(unfounded(text, words) for text in item.prose()),
+            *(headline_unfounded(text, words) for text in item.labels()),
+        )
+        return next((doubt for doubt in doubts if doubt), None)
+
+    def _words(self, evidence: Sequence[int]) -> Words:
+        """Return what an item may draw on: its turns, and before each the one it answers."""
+        places = sorted({place for one in evidence for place in (one - 1, one) if place >= 0})
+        said = [(text, said_at(turn)) for turn, text in (self.shown[place] for place in evidence)]
+        days = [moment.date() for _, moment in said if moment]
+        return Words(
+            evidence="\n".join(self.shown[place][1] for place in places),
+            conversation="\n".join(f"{turn.speaker}: {text}" for turn, text in self.shown),
+            spans=(
+                *((day, day + timedelta(days=1)) for day in days),
+                *(_span(event) for text, at in said for event in resolve_each(text[:_READ], at)),
+            ),
+        )
 
     def _event_time(self, item: Item, told_in: str) -> EventTime | None:
         """Resolve the words that tell when, if they stand in the turn that the item names."""
         words = item.event_words
-        turn = next((turn for turn in self.turns if turn.turn_seq == item.event_turn), None)
-        if not words or turn is None or words.casefold() not in turn.content.casefold():
-            return None
-        return resolve(words, said_at(turn), told_in=told_in)
+        for turn, text in self.shown:
+            place = text.casefold().find(words.casefold()) if words else -1
+            if words and turn.turn_seq == item.event_turn and place >= 0:
+                before = text[max(0, place - _READ) : place]
+                return resolve(words, said_at(turn), told_in=told_in, after=before)
+        return None
+
+
+def _is_in(turn: Turn, item: Item) -> bool:
+    return turn.turn_seq in item.evidence
+
+
+def _span(event: EventTime) -> tuple[date, date]:
+    return event.start.date(), event.end.date()
+
+
+def _overreach(raw: object) -> str | None:
+    """Return why an item that claims a scope, or an id that it cannot know, is not taken."""
+    given = raw if isinstance(raw, Mapping) else {}
+    inner = [given[key] for key in _HOLDERS if isinstance(given.get(key), Mapping)]
+    told = (item for one in (given, *inner) for item in one.items())
+    keys = {_bare(key) for key, value in told if value is not None}
+    beyond = sorted(keys & _NOT_ITS_OWN)
+    if beyond:
+        return f"{beyond[0]}: whose a memory is and who sees it is not for an item to say"
+    if isinstance(given.get("id"), str) or isinstance(given.get("_id"), str):
+        return "id: an item is new and names no memory"
+    return None
+
+
+def _bare(key: object) -> str:
+    return re.sub(r"[^a-z]", "", str(key).casefold())
+
+
+def _order(told: str, evidence: Sequence[str]) -> str | None:
+    if gives_orders(told):
+        return "gives orders about memory or about other users"
+    if only_obeys(told, evidence):
+        return "does what its evidence orders; an order is no fact"
+    if tells_secret(told):
+        return "tells a password or another secret"
+    return None
+
+
+def _readable(raw: object) -> str:
+    """Return a rejected item for the operator; half an emoji can neither be sent nor kept."""
+    text = json.dumps(raw, ensure_ascii=False, default=str)
+    return whole("(not shown, for it tells a secret)" if tells_secret(text) else text[:_MAX_RAW])
 
 
 def _named(body: ExtractedBody) -> ExtractedBody:

@@ -73,7 +73,8 @@ class LanguageModelExtractor(Extractor):
         sizes = {"max_tokens": self._window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
         shown = list(_by_people(conversation))
         for window in windows(list(pieces(shown, **sizes)), **sizes):
-            checker = Checker(prompt, conversation.snapshot.id, [p.turn for p in window])
+            read = [(piece.turn, piece.text) for piece in window]
+            checker = Checker(prompt, conversation.snapshot.id, read)
             await self._read(window, checker, prompt, tally)
 
     async def _read(

@@ -83,7 +83,7 @@ class TestKeepsWhatItShould(InMemory):
         await hers.live_through(heard(1, "I live in Rome.", model=[forged]))
 
         assert await his.live() == [target]
-        assert await hers.texts() == ["The user lives in Rome."]
+        assert await hers.texts() == []  # an item that claims whose it is, is refused
 
     async def test_texts_that_are_near_in_a_chain_stay_apart(
         self, store: Store, clock: ManualClock, ids: CountingIds, chat: ChatServer

@@ -233,8 +233,8 @@ async def test_relative_date_is_resolved_by_us_against_the_turns_own_time(
 
 @pytest.mark.parametrize("words", ["last week", "2023-05-01"])
 async def test_time_that_nobody_said_is_not_believed(chat_server: ChatServer, words: str) -> None:
-    talk = said("I met Ana yesterday.", metadata={"date": "2023-05-08"})
-    item = BOSTON | {"event_words": words, "event_turn": 1}
+    talk = said("I met Ana in Boston yesterday.", metadata={"date": "2023-05-08"})
+    item = BOSTON | {"event_words": words, "event_turn": 1, "text": "The user met Ana."}
 
     found = await facts_of(chat_server, says_items(item), talk=talk)
 
@@ -260,7 +260,7 @@ async def test_system_turns_tools_and_our_own_context_are_not_shown_to_the_model
 async def test_long_conversation_is_read_in_overlapping_windows_and_each_fact_kept_once(
     chat_server: ChatServer,
 ) -> None:
-    talk = said(*(f"Sentence number {number} of a long story." for number in range(1, 41)))
+    talk = said(*(f"Sentence {number} of a long story of Boston." for number in range(1, 41)))
     chat_server.default = says_items(BOSTON | {"evidence": list(range(1, 41))})
 
     found = await facts_of(chat_server, talk=talk, window_tokens=500)
@@ -273,7 +273,7 @@ async def test_long_conversation_is_read_in_overlapping_windows_and_each_fact_ke
 async def test_other_types_have_their_own_prompt_and_form(chat_server: ChatServer) -> None:
     answers: dict[MemoryType, dict[str, Any]] = {
         MemoryType.EPISODIC: {"title": "Travel", "content": "They spoke.", "evidence": [1]},
-        MemoryType.TAXONOMIC: {"term": "ARR", "definition": "revenue a year", "evidence": [1]},
+        MemoryType.TAXONOMIC: {"term": "Boston", "definition": "a city", "evidence": [1]},
         MemoryType.PROCEDURAL: {
             "procedure": "deploy",
             "description": "Deploys.",

@@ -1,0 +1,307 @@
+"""Whether what an item says stands in the words that it rests on.
+
+What is compared is what must come through to the letter: numbers with their units, dates, links,
+code, names, and the script. Spelling is treated kindly, and a date counts as said if the words
+and their own time give it. Wording, order and grammar are the writer's own.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+
+from memory_server.domain.calendar import (
+    MONTH_NAME,
+    MONTHS,
+    WEEKDAYS,
+    WRITTEN_DATES,
+    YEAR_NUMBER,
+    Span,
+    written_date,
+)
+from memory_server.providers.extraction.quantities import (
+    all_readings,
+    quantities,
+    spelled,
+    units_of,
+)
+
+_LINK = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"'`\])}|]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
+)
+_CODE = re.compile(r"(?:```|~~~)[^\n]*\n(?P<block>.*?)(?:```|~~~)|`(?P<span>[^`\n]+)`", re.DOTALL)
+_MONTH = re.compile(
+    rf"\b(?P<month>{MONTH_NAME})\.?,? (?:of |de |del )?(?P<year>{YEAR_NUMBER})\b", re.IGNORECASE
+)
+_YEAR = re.compile(rf"(?<![\w.,:/-])(?P<year>{YEAR_NUMBER})(?![\w:/-]|[.,]\d)")
+_DAYS = tuple(re.compile(rf"(?<!\w){form}(?!\w)", re.IGNORECASE) for form in WRITTEN_DATES)
+_WORD = re.compile(r"[^\W\d_][\w'\u2019]*")
+_OPENS = re.compile(
+    r"(?:\A|[.!?:;\n\u2026\u2022\u00bf\u00a1|#>]|\s[-*\u2013\u2014])[\s\"'\u201c\u2018\u00ab(*_\[]*\Z"
+)
+_ROLES = frozenset(
+    "user users usuario usuaria usuarios usuário assistant asistente assistente benutzer nutzer ai"
+    " i i'm i've i'd i'll ok mr mrs ms dr sr sra don doña ps".split()
+)
+_NOBODY = frozenset(
+    "everyone everybody anyone anybody users people others customers todos cualquiera alle system"
+    " admin administrator root developer".split()
+) | {"all users", "every user", "other users", "any user", "todos los usuarios", "all"}
+_GERMAN = frozenset(
+    "der die das und ist nicht ein eine ich mein meine habe hat mit auf für".split()
+)
+_DEMONYM = re.compile(r"(?:ish|ese|i?an|ch|eño|eña|és|esa)s?\Z")
+_ALIKE = 0.8
+_SHORTEST_ALIKE = 3
+_HEADLINE = 0.7
+"""The share of capitals from which a text is a headline, whose capitals name nobody."""
+_SCRIPTS = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN"}
+_OF_A_SCRIPT = 0.6
+_NONE_OF_IT = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What an item may draw on."""
+
+    evidence: str
+    """The turns that it names, and what each of them answers."""
+    conversation: str
+    """Everything that was shown, with the speakers' names: whom a pronoun means."""
+    spans: Sequence[Span] = ()
+    """The days that the evidence's words tell together with their own time, and that time's."""
+
+
+def unfounded(text: str, words: Words) -> str | None:
+    """Return the first thing that a text says and nobody said, or None."""
+    return _Comparison(text, words).problem()
+
+
+def headline_unfounded(text: str, words: Words) -> str | None:
+    """Return the same of a title, a label or the like, whose capitals name nobody."""
+    return _Comparison(text, words).problem(with_names=False)
+
+
+def named_unfounded(name: str, words: Words) -> str | None:
+    """Return what is wrong with the name of a person or a term that nobody said, or None."""
+    if name.casefold().strip() in _NOBODY:
+        return f"{name!r} is nobody in this conversation"
+    if _flattened(name) in _flattened(f"{words.conversation}\n{words.evidence}"):
+        return None
+    known = _Known(words)
+    if not known.has(name):
+        return f"the name {name!r} does not stand in the conversation"
+    return None
+
+
+class _Comparison:
+    def __init__(self, text: str, words: Words) -> None:
+        self._text = text
+        self._words = words
+
+    def problem(self, *, with_names: bool = True) -> str | None:
+        checks = [self._script, self._links, self._code, self._dates, self._numbers]
+        if with_names:
+            checks.append(self._names)
+        return next((found for check in checks if (found := check()) is not None), None)
+
+    @cached_property
+    def _flat(self) -> str:
+        return _flattened(self._words.evidence)
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return all_readings(self._words.evidence)
+
+    def _script(self) -> str | None:
+        own, share = _script_of(self._text)
+        if share < _OF_A_SCRIPT or not own:
+            return None
+        letters = _scripts(self._words.evidence)
+        if letters and letters.count(own) < _NONE_OF_IT * len(letters):
+            return "is written in another script than its evidence; keep the language"
+        return None
+
+    def _links(self) -> str | None:
+        for link in _LINK.findall(self._text):
+            bare = _flattened(link.rstrip(".,;:!?/\u2026"))
+            if bare not in self._flat:
+                return f"the link {link!r} does not stand in its evidence"
+        return None
+
+    def _code(self) -> str | None:
+        for found in _CODE.finditer(self._text):
+            for line in (found["block"] or found["span"] or "").splitlines():
+                if _flattened(line).strip(" .") not in self._flat:
+                    return f"the code {line.strip()!r} does not stand in its evidence"
+        return None
+
+    def _dates(self) -> str | None:
+        for written, span in _dates_in(_plain(self._text)):
+            numbers = set(re.findall(r"\d+", written))
+            is_said = {number.lstrip("0") for number in numbers} <= self._said
+            if not is_said and not any(_overlap(span, known) for known in self._words.spans):
+                return f"the date {written!r} is not what its evidence tells"
+        return None
+
+    def _numbers(self) -> str | None:
+        text = _without_dates(_plain(self._text))
+        for one in (*quantities(text), *spelled(text)):
+            if not one.readings & self._said:
+                return f"the number {one.written!r} does not stand in its evidence"
+            units = units_of(self._words.evidence, one.readings) if one.unit else frozenset()
+            if units and one.unit not in units:
+                return f"{one.written!r} has another unit in its evidence"
+        return None
+
+    def _names(self) -> str | None:
+        if _is_german(self._words.evidence):  # every noun has a capital
+            return None
+        known = _Known(self._words)
+        for name in _names_in(_plain(self._text)):
+            if not known.has(name):
+                return f"the name {name!r} does not stand in the conversation"
+        return None
+
+
+class _Known:
+    """The words of a conversation, as names are looked for among them."""
+
+    def __init__(self, words: Words) -> None:
+        said = f"{words.conversation}\n{words.evidence}"
+        self._words = frozenset(_folded(word) for word in _split(said))
+        self._initials = "".join(word[0].upper() for word in _split(said))
+        self._months = {MONTHS[word] for word in self._words if word in MONTHS}
+        self._weekdays = {WEEKDAYS[word] for word in self._words if word in WEEKDAYS}
+        for first, after in words.spans:
+            days = [first, after - timedelta(days=1)]
+            self._months |= {day.month for day in days}
+            if (after - first).days <= len(WEEKDAYS):
+                count = range((after - first).days)
+                self._weekdays |= {(first + timedelta(days=n)).weekday() for n in count}
+
+    def has(self, name: str) -> bool:
+        """Whether a name was said: each of its parts, a single letter aside."""
+        return all(self._has(part) for part in _split(name) if len(part) > 1)
+
+    def _has(self, name: str) -> bool:
+        word = _folded(name)
+        if word in _ROLES or word in self._words:
+            return True
+        if word in MONTHS:
+            return MONTHS[word] in self._months
+        if word.removesuffix("s") in WEEKDAYS:
+            return WEEKDAYS[word.removesuffix("s")] in self._weekdays
+        if name.isupper() and len(name) > 1 and name in self._initials:
+            return True
+        return any(_are_alike(word, known) for known in self._words)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """Yield capitalised words that no sentence begins with; of a headline none."""
+    words = list(_WORD.finditer(text))
+    long = [word.group() for word in words if len(word.group()) > _SHORTEST_ALIKE]
+    if len(long) > _SHORTEST_ALIKE and sum(map(_is_capital, long)) > _HEADLINE * len(long):
+        return
+    for word in words:
+        if _is_capital(word.group()) and not _OPENS.search(text[: word.start()][-12:]):
+            yield re.sub(r"['\u2019]s?\Z", "", word.group())
+
+
+def _is_capital(word: str) -> bool:
+    return word[0].isupper() and word[0].lower() != word[0]
+
+
+def _are_alike(word: str, known: str) -> bool:
+    if word[0] != known[0] or min(len(word), len(known)) < _SHORTEST_ALIKE:
+        return False
+    if _DEMONYM.search(word) and word[:3] == known[:3]:
+        return True
+    if abs(len(word) - len(known)) > _SHORTEST_ALIKE:
+        return False
+    return difflib.SequenceMatcher(None, word, known).ratio() >= _ALIKE
+
+
+def _split(text: str) -> Iterator[str]:
+    return (found.group() for found in re.finditer(r"[^\W\d_]+", text))
+
+
+def _folded(word: str) -> str:
+    composed = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in composed if not unicodedata.combining(letter))
+
+
+def _flattened(text: str) -> str:
+    folded = text.casefold().replace("\u2019", "'").replace("\u2018", "'")
+    return " ".join(re.sub("[\u201c\u201d]", '"', folded).split())
+
+
+def _plain(text: str) -> str:
+    """Return a text without links and code, which are looked at apart."""
+    return _LINK.sub(" ", _CODE.sub(" ", text))
+
+
+def _dates_in(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the dates that a text writes out with their years, and the years alone."""
+    for form, span_of in _DATE_FORMS:
+        for found in form.finditer(text):
+            span = span_of(found)
+            if span is not None:
+                yield found.group(), span
+        text = form.sub(" ", text)
+
+
+def _without_dates(text: str) -> str:
+    for form, span_of in _DATE_FORMS:
+        text = form.sub(lambda found, of=span_of: " " if of(found) else found.group(), text)
+    return text
+
+
+def _day(found: re.Match[str]) -> Span | None:
+    try:
+        day = written_date(found)
+    except ValueError:
+        return None
+    return None if day is None else (day, day + timedelta(days=1))
+
+
+def _month(found: re.Match[str]) -> Span:
+    first = date(int(found["year"]), MONTHS[found["month"].casefold()], 1)
+    return first, first + timedelta(days=28)
+
+
+def _year(found: re.Match[str]) -> Span:
+    year = int(found["year"])
+    return date(year, 1, 1), date(year, 12, 31)
+
+
+_DATE_FORMS = (*((form, _day) for form in _DAYS), (_MONTH, _month), (_YEAR, _year))
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _scripts(text: str) -> list[str]:
+    return [
+        _SCRIPTS.get(script, script)
+        for letter in _plain(text)
+        if letter.isalpha() and (script := unicodedata.name(letter, "").partition(" ")[0])
+    ]
+
+
+def _script_of(text: str) -> tuple[str, float]:
+    """Return the script that most letters are of, and their share."""
+    letters = _scripts(text)
+    if not letters:
+        return "", 0.0
+    most = max(set(letters), key=letters.count)
+    return most, letters.count(most) / len(letters)
+
+
+def _is_german(text: str) -> bool:
+    words = [word.casefold() for word in _split(text)]
+    return sum(word in _GERMAN for word in words) > len(words) // 10 and len(words) > 1
