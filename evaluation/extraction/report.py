@@ -16,6 +16,7 @@ from evaluation.extraction.records import CaseRecord
 from evaluation.extraction.scores import ALL, MADE_UP, MEASURES, Figure, figures
 from evaluation.extraction.thresholds import missed
 from evaluation.ledger import write_whole
+from evaluation.report.labels import share
 from evaluation.report.table import Table
 
 DOCUMENT = "extraction.json"
@@ -98,7 +99,7 @@ def _tables(found: Sequence[Figure], document: Mapping[str, Any]) -> Iterator[Ta
             title=f"{half}: {count} cases, {extractors}",
             columns=("measure", "value", "95 %", "of"),
             rows=[
-                (one.measure, _value(one), f"{one.low:.2f} to {one.high:.2f}", str(one.n))
+                (one.measure, _value(one), f"{share(one.low)} to {share(one.high)}", str(one.n))
                 for one in whole
             ],
             notes=_notes(document),
@@ -132,7 +133,7 @@ def _rows(found: Sequence[Figure]) -> Iterator[Sequence[str]]:
 
 
 def _value(one: Figure) -> str:
-    return str(one.hits) if one.measure == MADE_UP else f"{one.value:.2f}"
+    return str(one.hits) if one.measure == MADE_UP else share(one.value)
 
 
 def _detail_tables(
