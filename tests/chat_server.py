@@ -24,6 +24,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     """The whole body, in place of a completion."""
+    breaks_off: bool = False
+    """Whether the connection ends in the middle of the answer."""
     hangs: bool = False
     """Whether nothing is answered until the server stops."""
     pieces: int = 3
@@ -64,6 +66,7 @@ def fails(status: int, *, code: str | None = None, message: str = "no", **header
 
 
 HANGS = Reply(hangs=True)
+BREAKS_OFF = Reply(breaks_off=True)
 DECLINES = Reply(text=None, refusal="I cannot help with that.")
 FILTERED = Reply(text="", finish_reason="content_filter")
 
@@ -153,6 +156,10 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, *, stream: bool) -> Non
     for name, value in reply.headers.items():
         handler.send_header(name, value)
     handler.end_headers()
+    if reply.breaks_off:
+        handler.wfile.write(body[: len(body) // 2])
+        handler.close_connection = True
+        return
     handler.wfile.write(body)
 
 

@@ -77,7 +77,7 @@ def _unavailable(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderEr
         case theirs.ModelHTTPError():
             what = f"failed with status {error.status_code}"
         case _:
-            what = "failed"
+            what = "failed, or answered what cannot be read"
     return ProviderUnavailable(
         f"{_place(access)} {what}.", retry_after=bounded_wait(error.retry_after)
     )

@@ -169,5 +169,7 @@ async def _claimed(store: Store) -> Job:
 
 async def settled(clock: ManualClock, *, sleepers: int) -> None:
     """Return once so many wait for the clock: every slot rests."""
-    while clock.sleepers < sleepers:
+    while True:
+        if clock.sleepers >= sleepers:
+            return
         await asyncio.sleep(0.001)
