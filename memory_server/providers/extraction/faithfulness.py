@@ -54,6 +54,8 @@ _GERMAN = frozenset(
     "der die das und ist nicht ein eine ich mein meine habe hat mit auf für".split()
 )
 _DEMONYM = re.compile(r"(?:ish|ese|i?an|ch|eño|eña|és|esa)s?\Z")
+_NOTHING = frozenset("0")
+"""What a model may write for `no` and `none`."""
 _ALIKE = 0.8
 _SHORTEST_ALIKE = 3
 _HEADLINE = 0.7
@@ -150,7 +152,7 @@ class _Comparison:
     def _numbers(self) -> str | None:
         text = _without_dates(_plain(self._text))
         for one in (*quantities(text), *spelled(text)):
-            if not one.readings & self._said:
+            if not one.readings & self._said and one.readings != _NOTHING:
                 return f"the number {one.written!r} does not stand in its evidence"
             units = units_of(self._words.evidence, one.readings) if one.unit else frozenset()
             if units and one.unit not in units:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from memory_server.domain.wording import content
-from memory_server.providers.extraction.rules.rulebook import guards
 
 _RULES = (
     r"(?:rules?|instructions?|prompts?|guidelines|guardrails|restrictions|safety|reglas|órdenes"
@@ -37,9 +36,10 @@ _ORDERS = re.compile(
             r"(?:为|给|替)(?:所有|每个|其他)(?:的)?用户",
             rf"\b{_KEEP}\b[^.!?\n]{{0,120}}?\b(?:for|of|to|with|into|para|de|a|con|für)\s+{_OTHERS}",
             rf"\b(?:for|para|für)\s+{_OTHERS}[^.!?\n]{{0,40}}?\b{_KEEP}\b",
-            r"\b(?:visibility|visibilidad|user_id|project_id|org_id)\b[^.!?\n]{0,20}"
-            r"(?:=|:|\bto\b|\bis\b|\ba\b)\s*[\"'`]?\w",
-            r"^[ \t]*(?:system|developer|assistant)[ \t]*:",
+            r"\b(?:visibility|visibilidad)\b[^.!?\n]{0,20}(?:=|:|\bto\b|\bis\b|\ba\b)\s*[\"'`]?"
+            r"(?:org|shared|public|private|global|all|every|todos)",
+            r"\b(?:user|project|org|agent)_id\b[^.!?\n]{0,20}(?:=|:|\bto\b|\bis\b)\s*[\"'`]?\w",
+            r"^[ \t]*(?:system|developer)[ \t]*:",
             r"<\|?\s*/?\s*(?:system|im_start|im_end)\b",
             r"\b(?:reveal|print|show|repeat|leak)\b[^.!?\n]{0,30}\bsystem prompt\b",
             r"\b(?:delete|erase|remove|overwrite|update|supersede|borra|elimina)\b[^.!?\n]{0,30}"
@@ -50,12 +50,16 @@ _ORDERS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE_BEFORE = re.compile(r"(?:[.!?\u2026\u3002\uff01\uff1f][\"')\]]*\s*|\n)(?=[^.!?\n]*\Z)")
-_VALUE = re.compile(
+_SECRET = re.compile(
+    r"\b(?:pass(?:words?|phrases?|codes?)|pin(?: code| number)?|api[- ]?keys?|secret (?:key|token|code)"
+    r"|(?:access|auth|bearer) token|cvv|private key|(?:credit|debit) card number|security code"
+    r"|social security number|seed phrase|recovery (?:code|phrase)|contraseñas?|clave de acceso"
+    r"|código de seguridad|passwort|kennwort|senha)\b"
     r"(?: (?:code|number|for|of|to|de|del|para)(?: [\w'-]+){0,4}?)?\"?"
-    r"\s*(?:is|are|was|es|son|ist|:|=)\s*(?!(?:not|no|never|in|on|kept|stored|lost|safe|wrong|too|required|needed)\b)\S",
+    r"\s*(?:is|are|was|es|son|ist|é|:|=)\s*(?!(?:not|no|never|in|on|kept|stored|lost|safe|wrong"
+    r"|too|required|needed|a|the|hard|easy|long|short)\b)\S|\bsk-[\w-]{8,}|密码(?:是|[:=])\s*\S",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"sk-")
 _OBEYED = 0.5
 """Of what an item says, the least that must have been said outside of orders."""
 
@@ -86,10 +90,7 @@ def only_obeys(item: str, evidence: Sequence[str]) -> bool:
 
 def tells_secret(text: str) -> bool:
     """Whether the text tells a password or the like, and not only of one."""
-    return any(
-        _VALUE.match(text, found.end()) or _KEY.match(found.group())
-        for found in guards().secrets.finditer(text)
-    )
+    return bool(_SECRET.search(text))
 
 
 def _units(text: str) -> frozenset[str]:
