@@ -52,6 +52,7 @@ def test_other_forms_of_what_was_said_are_borne(told: Told) -> None:
         (Told("Ich mag Tee.", "Der Benutzer mag Kaffee.", "de"), "word", "Kaffee"),
         (Told("我住在北京。", "用户住在上海。", "zh"), "word", "上"),
         (Told("I smoke.", "Vacation is loved."), "word", "Vacation"),
+        (Told("I have a vacuum.", "The user has a vaccine."), "word", "vaccine"),
     ],
     ids=lambda value: getattr(value, "remembered", str(value)),
 )

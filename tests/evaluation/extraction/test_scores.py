@@ -67,6 +67,15 @@ def test_other_measures_count_what_is_labelled_and_found(
     assert ("worked", "episodic", ALL, "as_of") not in counted
 
 
+def test_what_was_taken_back_counts_for_recall_and_not_for_precision() -> None:
+    case = a_case("I smoke.", expected=[expected("smokes", ended=True)])
+    ended = compare(case, a_record(stored("The user smokes.", is_live=False)))
+
+    found = {one.measure: (one.hits, one.n) for one in figures([("own", ended)])}
+
+    assert found == {"recall": (1, 1)}
+
+
 def test_a_figure_has_its_interval() -> None:
     case = a_case(expected=[expected("tea"), expected("milk")])
 

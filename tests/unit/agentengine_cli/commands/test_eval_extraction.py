@@ -12,12 +12,14 @@ def test_what_can_be_shown_is_what_is_told() -> None:
 
 
 def test_halves_are_those_of_the_cases() -> None:
-    assert eval_extraction.HALVES == (*cases.HALVES, "both")
+    assert (*cases.HALVES, "both") == eval_extraction.HALVES
 
 
 def test_the_evaluation_is_not_loaded_with_the_command_line() -> None:
     program = "import sys, agentengine_cli.front; sys.exit('evaluation' in sys.modules)"
 
-    done = subprocess.run([sys.executable, "-c", program], check=False)
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program], check=False
+    )
 
     assert done.returncode == 0
