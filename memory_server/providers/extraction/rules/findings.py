@@ -21,7 +21,9 @@ _PARTICLES = re.compile(
     r"|tampoco|también|igualmente|tanto))+[\s.!,…]*$",
     re.IGNORECASE,
 )
-_PICTURES = re.compile(r"[\s\U00002190-\U0001faff\ufe0f\u200d]+$")
+_PICTURES = re.compile(
+    r"(?<!\bis)(?<!\bes)(?<!\bel)(?<!\bla)(?<!\bare)[\s\U00002190-\U0001faff\ufe0f\u200d]+$"
+)
 """Emoji at the end: they stay in the words, and are no part of a value."""
 _LIST = re.compile(r",? (?:and|or|y|e|o) |, | & ")
 _ARTICLE = re.compile(

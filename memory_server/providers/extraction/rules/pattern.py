@@ -50,13 +50,18 @@ class Pattern:
     """What is remembered in place of the clause."""
     not_thing: str = ""
     """Words that the group `thing` must not be."""
+    heads: str = ""
+    """With which letters a clause begins that it may match; empty: with any."""
     fixed: Mapping[str, str] = field(default_factory=dict)
     """Whole words for groups that hold a stem."""
 
     def match(self, clause: str) -> re.Match[str] | None:
         """Return the first expression's match, or None."""
+        if self.heads and clause[:1] not in self.heads:
+            return None
         for expression in self.say:
-            found = expression.search(clause)
+            is_anchored = expression.pattern.startswith("^")
+            found = expression.match(clause) if is_anchored else expression.search(clause)
             if found and found.groupdict().get("thing", "") not in self.not_thing.split():
                 return found
         return None

@@ -11,18 +11,22 @@ from memory_server.domain.source_times import without_header
 from memory_server.providers.extraction.rules import cleaning, guards
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import Utterance, by_anyone, is_named
+from memory_server.providers.extraction.rules.rulebook import rulebook
 
 _ITEM = re.compile(r"^\s*(?:step |paso )?(?P<number>\d{1,2})[.):]\s+(?P<text>\S.*)$", re.IGNORECASE)
 _INDENTED = re.compile(r"^(?:\s{2,}|\t)\S")
 _GOAL = re.compile(
     r"(?:\bhow (?:to|we|I|you)\b|\b(?:steps|procedure|process|instructions|checklist|recipe"
-    r"|routine|workflow)(?: (?:to|for|when|of))?\b|^(?:in order )?to\b|\bcómo\b|\bpasos(?: para)?\b"
+    r"|routine|workflow|way|method"
+    r"|rule)(?: (?:to|for|when|of))?\b|^(?:in order )?to\b|\bcómo\b|\bpasos(?: para)?\b"
     r"|\b(?:procedimiento|proceso|receta)(?: (?:para|de))?\b|^para\b)(?P<goal>[^:.\n]*)",
     re.IGNORECASE,
 )
 _SPELLED = re.compile(
     r"^(?:(?:and|so|also|ok|okay|y),? )?(?:in order to|to|para) (?P<goal>[^,;:]{3,80})[,:] "
-    r"(?:you |we |I |just )?(?:first|primero|start by|begin by|empieza por)[,:]? (?P<steps>\S.*)$",
+    r"(?:you |we |I |just )?(?:first|primero|start by|begin by|empieza por)[,:]? (?P<steps>\S.*)$"
+    r"|^(?P<goal2>(?:before|after|antes de|después de) (?:every |each |any |cada )?[^,;:]{3,60}), "
+    r"(?P<steps2>\S.*\b(?:then|luego|después)\b.*)$",
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
@@ -40,6 +44,7 @@ _CONTINUES = re.compile(
     r"|por último)\b",
     re.IGNORECASE,
 )
+_FIRST = re.compile(r"^(?:first|primero|lo primero)\b[,:]?\s*", re.IGNORECASE)
 _WHENEVER = re.compile(
     r"^(?:whenever|every time|each time|siempre que|cada vez que) (?P<trigger>[^,]{3,120}), "
     r"(?:please |then |por favor )?(?P<action>(?!(?:I|I'm|it|it's|he|she|they|you're|that|there"
@@ -94,14 +99,34 @@ def _told(utterance: Utterance) -> Iterator[_Guide]:
     for position, sentence in enumerate(sentences):
         if guards.is_question(sentence) or guards.is_joke(sentence):
             continue
+        sentence = rulebook(utterance.language).prelude.sub("", sentence)
         told = _SPELLED.match(sentence) or _ROUTINE.match(sentence)
-        if told is not None:
+        if told is None:
+            yield from _narrated(sentence, sentences[position + 1 :])
+        else:
             yield from _spelled(told, sentences[position + 1 :])
             continue
         rule = None if is_named(utterance.turn) else _WHENEVER.match(sentence)
         if rule is not None:
             action = _tidy(rule["action"])
             yield _Guide(goal=action, steps=(action,), trigger=_tidy(rule["trigger"]))
+
+
+def _narrated(heading: str, following: Sequence[str]) -> Iterator[_Guide]:
+    """Find `how we close:` and after it `First ...`, `Then ...`, a sentence each."""
+    goal = _GOAL.search(heading)
+    if goal is None or not heading.endswith(":") or not following:
+        return
+    first = _FIRST.match(following[0])
+    if first is None:
+        return
+    steps = [following[0][first.end() :]]
+    for sentence in following[1:]:
+        if not _CONTINUES.match(sentence):
+            break
+        steps.append(_CONTINUES.sub("", sentence))
+    if len(steps) > 1:
+        yield _Guide(goal=_tidy(goal["goal"]), steps=tuple(map(_tidy, steps)))
 
 
 def _spelled(told: re.Match[str], following: Sequence[str]) -> Iterator[_Guide]:

@@ -145,8 +145,41 @@ def _filled(text: str, parts: Mapping[str, str]) -> str:
 
 
 def _pattern(entry: Mapping[str, Any], parts: Mapping[str, str]) -> Pattern:
-    say = tuple(re.compile(_filled(text, parts)) for text in entry["say"])
-    return Pattern(**{**entry, "say": say})
+    texts = [_filled(text, parts) for text in entry["say"]]
+    heads = [_heads(text) for text in texts]
+    return Pattern(
+        **{
+            **entry,
+            "say": tuple(re.compile(text) for text in texts),
+            "heads": "".join(heads) if all(heads) and not entry.get("whole") else "",
+        }
+    )
+
+
+def _heads(expression: str) -> str:
+    """Return the letters that a match of the expression begins with, as far as that is plain."""
+    for beginning, letters in _BEGINNINGS:
+        if expression.startswith(beginning):
+            return letters
+    return ""
+
+
+_BEGINNINGS = (
+    ("^(?:I|[Ww]e)", "IWw"),
+    ("^(?:(?:I|[Ww]e)", "IWw"),
+    ("^(?:I am|I'm|[Ww]e", "IWw"),
+    ("^(?:(?:I am|I'm|[Ww]e", "IWw"),
+    ("^(?:I've been|", "IWw"),
+    ("^(?:I'm|I am)", "I"),
+    ("^I", "I"),
+    ("^(?:[Mm]y|[Oo]ur)", "MmOo"),
+    ("^[Mm]y ", "Mm"),
+    ("^[Mm]i ", "Mm"),
+    ("^(?:[Mm]i|[Nn]uestr[oa])", "MmNn"),
+    ("^[Mm]is ", "Mm"),
+    ("^(?:[Aa] mí )?[Mm]e ", "AaMm"),
+)
+"""How expressions begin, and the letters that stands for."""
 
 
 def _matter(entry: Mapping[str, Any]) -> Matter:

@@ -1,5 +1,6 @@
 """Lasting statements in the first person, as facts with claims."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memory_server.domain.candidate import Candidate, Conversation
@@ -20,6 +21,13 @@ from memory_server.providers.extraction.rules.rulebook import Rulebook, rulebook
 
 _AHEAD = ("plan", "deadline", "appointment", "wedding")
 """Attributes of what is to come."""
+_EVERY_YEAR = ("birthday", "anniversary", "cumpleaños", "cumple", "aniversario", "santo")
+_SCHEDULED = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur|[Tt]he|[Mm]i|[Nn]uestr[oa]|[Ll]a|[Ee]l) [^,]{2,40}? (?:is (?:on|in|due)"
+    r"|starts|begins|ends|expires|leaves|arrives|opens|closes|es el|empieza|termina|sale|llega"
+    r"|caduca|vence|abre)\b"
+)
+"""The present of a timetable, which tells what is to come."""
 _MAX_SENTENCE = 500
 """Longer ones are no plain statements, and would take the expressions long to read."""
 
@@ -116,7 +124,8 @@ def _candidate(finding: Finding, utterance: Utterance) -> Candidate:
 
 def _told_in(finding: Finding) -> str | None:
     """Return words whose tense tells when a plan is to be, in place of a present that does not."""
-    return "will" if finding.attribute.startswith(_AHEAD) else None
+    is_ahead = finding.attribute.startswith(_AHEAD) or _SCHEDULED.search(finding.words)
+    return "will" if is_ahead and not finding.attribute.endswith(_EVERY_YEAR) else None
 
 
 def label_of(claim: Claim) -> str:

@@ -18,7 +18,7 @@ _DOMAIN = (
     r"|[A-Z][\w&.-]*(?: [A-Z][\w&.-]*)*),? )?"
 )
 _TERM = (
-    r"(?P<term>[\"“«'][^\"”»'\n]{1,60}[\"”»']"
+    r"(?:an? |the |una? |el |la )?(?P<term>[\"“«'][^\"”»'\n]{1,60}[\"”»']"
     r"|(?:an? |the |una? |el |la )?[\w&/+.-]+(?: [\w&/+.-]+){0,2}?)"
 )
 _DEFINITION = r"(?P<definition>\S.*)$"
@@ -37,7 +37,10 @@ _FORMS = tuple(
         rf"^{_DOMAIN}{_TERM} (?:stands for|is short for|is an abbreviation (?:for|of)"
         rf"|is an acronym for|son las siglas de|es la abreviatura de) {_DEFINITION}",
         rf"^{_DOMAIN}(?:por) {_TERM},? (?:entendemos|queremos decir) {_DEFINITION}",
-        rf"^{_DOMAIN}llamamos {_TERM} a {_DEFINITION}",
+        rf"^{_DOMAIN}(?:les? )?(?:llamamos|decimos) {_TERM} a {_DEFINITION}",
+        rf"^{_DOMAIN}(?:an? |the |una? |el |la )?"
+        r"(?P<term>[\"“«][^\"”»\n]{1,60}[\"”»]) (?:is|are|es|son) "
+        r"(?P<definition>(?:an? |the |any |every |when |una? |el |la |cualquier |cuando )\S.*)$",
         rf"^{_DOMAIN}{_TERM} (?:means|refers to|denotes|significa|quiere decir) {_DEFINITION}",
     )
 )
@@ -59,7 +62,7 @@ _NO_DEFINITION = re.compile(
 )
 _LEAD = re.compile(
     r"^(?:(?:so|and|also|note that|fyi|by the way|remember(?: that)?|please remember(?: that)?"
-    r"|just so you know|recuerda que|por cierto|oh|well)[,:]? )+",
+    r"|just so you know|recuerda que|por cierto|oh|well|ojo|mira|oye|bueno|pues)[,:]? )+",
     re.IGNORECASE,
 )
 
