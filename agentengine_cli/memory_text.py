@@ -1,7 +1,6 @@
 """What is remembered, for a reader."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,14 +62,13 @@ def _name(memory: Mapping[str, Any]) -> str:
 
 
 def _standing(memory: Mapping[str, Any]) -> str:
-    """Return since when it holds, how often it was confirmed, and what else is unusual."""
-    parts = [f"version {memory['version']}", f"since {_day(memory['valid_from'])}"]
+    """Return when it took place or since when it holds, how often it was confirmed, and more."""
+    event = memory.get("event_time")
+    when = _took_place(event) if event else f"since {_day(memory['valid_from'])}"
+    parts = [f"version {memory['version']}", when]
     times = memory.get("reinforcement_count") or 0
     if times:
         parts.append("confirmed once" if times == 1 else f"confirmed {times} times")
-    event = memory.get("event_time")
-    if event:
-        parts.append(f"took place {_span(event)} ({event['words']!r})")
     if memory.get("visibility") not in (None, "private"):
         parts.append(f"visible to {memory['visibility']}")
     if not memory.get("is_latest", True):
@@ -78,11 +76,8 @@ def _standing(memory: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _span(event: Mapping[str, Any]) -> str:
-    """Return the days it took; the end on the wire is the first moment after."""
-    last = datetime.fromisoformat(event["end"]) - timedelta(seconds=1)
-    start, end = _day(event["start"]), last.date().isoformat()
-    return start if start >= end else f"{start} to {end}"
+def _took_place(event: Mapping[str, Any]) -> str:
+    return f"took place {event['in_words']}, said as {event['words']!r}"
 
 
 def _day(moment: str | None) -> str:

@@ -59,7 +59,12 @@ class EventTimeDocument(TypedDict):
 
     start: str
     end: str
+    precision: str
+    """day, weekend, week, month, year, decade, days; moment: hours or minutes of a day."""
+    in_words: str
+    """Such as "in the week of 2 March 2026"."""
     words: str
+    """As it was said."""
 
 
 class MemoryDocument(TypedDict):

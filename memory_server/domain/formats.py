@@ -7,7 +7,7 @@ recalled once is not learned again as if somebody had just said it.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from memory_server.domain.calendar import in_words
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.filters import parse_date
+from memory_server.domain.precision import span_in_words
 from memory_server.domain.tokens import count_tokens
 
 
@@ -224,7 +225,7 @@ def _when(chunk: Chunk) -> str:
     said = f'said as "{words}"' if words else ""
     if start is None:
         return said or f"noted {in_words(chunk.timestamp)}"
-    span = _span(start, end or start)
+    span = span_in_words(start, end or start)
     return f"{span}, {said}" if said and str(words) != span else span
 
 
@@ -232,16 +233,3 @@ def _moment(value: object) -> datetime | None:
     if isinstance(value, str):
         return parse_date(value)
     return value if isinstance(value, datetime) else None
-
-
-def _span(start: datetime, end: datetime) -> str:
-    """Return a stretch of time, end exclusive: a day, a month, a year, or first to last day."""
-    last = end - timedelta(microseconds=1) if end > start else start
-    if last.date() == start.date():
-        return in_words(start)
-    whole = start.day == 1 and end.day == 1
-    if whole and (last.year, last.month) == (start.year, start.month):
-        return f"{start:%B} {start.year}"
-    if whole and (start.month, last.month) == (1, 12) and last.year == start.year:
-        return str(start.year)
-    return f"{in_words(start)} to {in_words(last)}"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from memory_server.domain.custom_type import TagValue
 from memory_server.domain.exchange import Said, Viewpoint
+from memory_server.domain.precision import Precision, precision_of
 from memory_server.domain.scope import Visibility
 
 
@@ -296,6 +297,11 @@ class EventTime:
     """Exclusive."""
     words: str
     """As it was said: "yesterday", "in 2022"."""
+
+    @property
+    def precision(self) -> Precision:
+        """How exactly it is known."""
+        return precision_of(self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from memory_server.domain.memory import (
     Record,
     Term,
 )
+from memory_server.domain.precision import took_place
 from memory_server.domain.turn import Turn
 
 _SHOWN: Mapping[type, tuple[str, ...]] = {
@@ -97,10 +98,15 @@ def chunk_of_turn(turn: Turn, score: float | None) -> Chunk:
 
 
 def event_time_document(event: EventTime) -> dict[str, str]:
-    """Return an event time as it travels: ISO 8601 start and end (exclusive), and the words."""
+    """Return an event time as it travels.
+
+    ISO 8601 start and end (exclusive), how exactly it is known, in words, and as it was said.
+    """
     return {
         "start": event.start.isoformat(),
         "end": event.end.isoformat(),
+        "precision": event.precision.value,
+        "in_words": took_place(event.start, event.end),
         "words": event.words,
     }
 

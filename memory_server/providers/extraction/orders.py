@@ -51,7 +51,8 @@ _ORDERS = re.compile(
 )
 _SENTENCE_BEFORE = re.compile(r"(?:[.!?\u2026\u3002\uff01\uff1f][\"')\]]*\s*|\n)(?=[^.!?\n]*\Z)")
 _SECRET = re.compile(
-    r"\b(?:pass(?:words?|phrases?|codes?)|pin(?: code| number)?|api[- ]?keys?|secret (?:key|token|code)"
+    r"\b(?:pass(?:words?|phrases?|codes?)|pin(?: code| number)?|api[- ]?keys?"
+    r"|secret (?:key|token|code)"
     r"|(?:access|auth|bearer) token|cvv|private key|(?:credit|debit) card number|security code"
     r"|social security number|seed phrase|recovery (?:code|phrase)|contraseñas?|clave de acceso"
     r"|código de seguridad|passwort|kennwort|senha)\b"

@@ -142,7 +142,10 @@ def test_each_kind_stands_under_its_heading_and_turns_come_last() -> None:
         ("2023-05-01", "2023-06-01", "last month", 'May 2023, said as "last month"'),
         ("2022-01-01", "2023-01-01", "2022", "2022"),
         ("2022-01-01", "2023-01-01", "", "2022"),
-        ("2023-05-06", "2023-05-08", "the weekend", '6 May 2023 to 7 May 2023, said as "the'),
+        ("2023-05-06", "2023-05-08", "the weekend", 'weekend of 6 May 2023, said as "the'),
+        ("2023-05-01", "2023-05-08", "last week", 'week of 1 May 2023, said as "last week"'),
+        ("1990-01-01", "2000-01-01", "the 1990s", '1990s, said as "the 1990s"'),
+        ("2023-05-06", "2023-05-10", "four days", '6 May 2023 to 9 May 2023, said as "four'),
     ],
 )
 @pytest.mark.parametrize("style", STRINGS)
