@@ -65,6 +65,10 @@ def measure(
         )
         for half in dict.fromkeys(half for half, _ in compared)
     }
+    made_up = {
+        half: Counter(made.kind for name, one in compared if name == half for made in one.made_up)
+        for half in counts
+    }
     failed = [f"{record.case}: {reason}" for record in records for reason in record.failed]
     below = missed(found, wanted)
     document = {
@@ -77,6 +81,7 @@ def measure(
         "failed": failed,
         "figures": [one.model_dump() for one in found],
         "not_right": counts,
+        "made_up": made_up,
         "details": [{"half": half, **detail.model_dump()} for half, detail in told],
         "missed": list(below),
     }
@@ -102,7 +107,7 @@ def _tables(found: Sequence[Figure], document: Mapping[str, Any]) -> Iterator[Ta
                 (one.measure, _value(one), f"{share(one.low)} to {share(one.high)}", str(one.n))
                 for one in whole
             ],
-            notes=_notes(document),
+            notes=list(_notes(document, half)),
         )
         yield Table(
             title=f"{half}, by type and language: value (of how many)",
@@ -111,11 +116,11 @@ def _tables(found: Sequence[Figure], document: Mapping[str, Any]) -> Iterator[Ta
         )
 
 
-def _notes(document: Mapping[str, Any]) -> Sequence[str]:
-    failed = len(document["failed"])
-    return [f"{failed} jobs failed for good: what they would have remembered is missing"] * bool(
-        failed
-    )
+def _notes(document: Mapping[str, Any], half: str) -> Iterator[str]:
+    if kinds := document["made_up"][half]:
+        yield "made up: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    if failed := len(document["failed"]):
+        yield f"{failed} jobs failed for good: what they would have remembered is missing"
 
 
 def _rows(found: Sequence[Figure]) -> Iterator[Sequence[str]]:

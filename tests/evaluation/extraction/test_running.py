@@ -166,6 +166,7 @@ async def test_the_held_half_is_shown_in_figures_unless_it_is_revealed(
 
     assert hidden.document["details"] == []
     assert hidden.document["not_right"]["held"]["misses"] == 2
+    assert hidden.document["made_up"] == {"held": {"absent": 1}}
     assert (hidden.tables[-1].rows, len(hidden.tables[-1].notes)) == ([], 1)
     assert "zh-lives-in-beijing" in {row[0] for row in shown.tables[-1].rows}
     assert hidden.document["figures"] == shown.document["figures"]
