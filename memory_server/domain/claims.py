@@ -40,6 +40,7 @@ _WHOLE = {
     ("e", "mail"): "email",
     ("phone",): "phone number",
     ("telephone",): "phone number",
+    ("smokes",): "smokes",
     ("smoker",): "smokes",
     ("is", "smoker"): "smokes",
     ("smoking",): "smokes",

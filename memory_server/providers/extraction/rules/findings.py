@@ -42,6 +42,7 @@ _COUNTS = {
 }
 _NAMES = frozenset(("name", "preferred_name"))
 """What may be said beside anything else in one clause."""
+_VERB = re.compile(r"\b(?:is|was|are|were|has|had|will|can|es|era|fue|está|tiene)\b")
 _OF_THINGS = ("{thing}", "{thing}_{verb}")
 _MATTERS_OF_TASTE = (
     "likes_", "eats_", "drinks_", "smokes", "vapes", "is_", "allergic_to_", "prefers_",
@@ -195,7 +196,8 @@ def _is_of_the_kind(
         return False
     if pattern.attribute not in _OF_THINGS or not pattern.fallback:
         return not pattern.solid or values.is_solid(value, book)
-    if values.is_judged(value, book) or values.is_remote(groups["thing"], book):
+    thing = groups["thing"]
+    if values.is_judged(value, book) or values.is_remote(thing, book) or _VERB.search(thing):
         return False
     return not pattern.solid or values.is_solid(value, book)
 
