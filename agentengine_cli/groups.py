@@ -17,6 +17,7 @@ from agentengine_cli.commands import (
     memory_data,
     project,
     reembed,
+    review,
     secret,
     service_account,
     status,
@@ -43,6 +44,7 @@ def build(*, completing: bool = False) -> typer.Typer:
     app.add_typer(memory.app, name="memory")
     memory_data.register(memory.app)
     reembed.register(memory.app)
+    review.register(memory.app)
     app.add_typer(secret.app, name="secret")
     invoke.register(app)
     mcp.register(app)

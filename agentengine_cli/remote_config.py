@@ -150,6 +150,7 @@ class RemoteConfig:
             "embedding": providers.get("embedding"),
             "extraction": providers.get("extraction"),
             "reembedding": runtime.get("reembedding"),
+            "review": runtime.get("review"),
             "servers": runtime.get("servers"),
             "version": runtime.get("version"),
             "jobs": runtime.get("queue"),

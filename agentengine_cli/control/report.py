@@ -28,6 +28,7 @@ def status_document(status: Status) -> dict[str, Any]:
         "embedding": body.get("embedding"),
         "extraction": body.get("extraction"),
         "reembedding": body.get("reembedding"),
+        "review": body.get("review"),
         "servers": body.get("servers"),
         "version": body.get("version"),
         "jobs": dict(status.jobs) if status.jobs is not None else None,
@@ -72,6 +73,8 @@ def lines_of_parts(
         yield from _lines_of(name, parts.get(name))
     if text := told_reembedding(parts.get("reembedding")):
         yield f"reembedding: {text}"
+    if text := told_review(parts.get("review"), options):
+        yield f"review: {text}"
     if text := _told(worker):
         yield f"worker: {text}"
     if text := _several(parts.get("servers")):
@@ -104,6 +107,18 @@ def told_reembedding(told: object) -> str:
     text = f"{told.get('done')} of {told.get('total')} ({told.get('from')} -> {told.get('to')})"
     problems = [told.get("problem"), told.get("meaning") and f"meaning is {told['meaning']}"]
     return "; ".join([text, *(str(problem) for problem in problems if problem)])
+
+
+def told_review(told: object, options: str = "") -> str:
+    """Say how much waits for a decision; nothing where nothing does and none will."""
+    if not isinstance(told, dict) or not told:
+        return ""
+    pending, approval = told.get("pending"), told.get("approval")
+    if pending:
+        wait = "1 proposal waits" if pending == 1 else f"{pending} proposals wait"
+        still = "" if approval == "manual" else "; what is extracted now is remembered at once"
+        return f"{wait} for a decision{still}; agentengine memory review{options}"
+    return "nothing waits for a decision" if approval == "manual" else ""
 
 
 def _several(servers: object) -> str:

@@ -14,6 +14,12 @@ from memory_server.client.deployment import (
     SecretDocument,
 )
 from memory_server.client.platform import Platform
+from memory_server.client.proposals import (
+    DecidedProposals,
+    FailedDecision,
+    ProposalDocument,
+    ProposalPage,
+)
 from memory_server.client.shapes import (
     AccountDocument,
     BlockDocument,
@@ -57,8 +63,10 @@ __all__ = [
     "Checked",
     "ConfigDocument",
     "ConfigStored",
+    "DecidedProposals",
     "DeploymentClient",
     "Erased",
+    "FailedDecision",
     "Flushed",
     "FoundBlocks",
     "FoundMemory",
@@ -78,6 +86,8 @@ __all__ = [
     "PrincipalDocument",
     "ProjectDocument",
     "ProjectList",
+    "ProposalDocument",
+    "ProposalPage",
     "QueueStats",
     "RecordedBlocks",
     "RecordedTurn",

@@ -15,6 +15,7 @@ from memory_server.client.blocks import BlocksClient
 from memory_server.client.deployment import ADMIN, DeploymentClient
 from memory_server.client.frames import frames
 from memory_server.client.platform import Platform
+from memory_server.client.proposals import ProposalsClient
 from memory_server.client.shapes import (
     AccountDocument,
     BuiltContext,
@@ -90,6 +91,7 @@ class MemoryServerClient:
         self.platform = Platform(self._wire, self._project)
         self.tools = ToolsClient(self._wire, self._project)
         self.blocks = BlocksClient(self._wire, self._project)
+        self.proposals = ProposalsClient(self._wire, self._project)
         self.archive = ArchiveClient(self._wire, self._admin)
         self.deployment = DeploymentClient(self._wire, self._project)
 

@@ -100,6 +100,12 @@ Older spellings are understood: `PROJECT_MEMBER` is `PROJECT_READ_ONLY`, `ORG_AD
 
 """
 
+REVIEW = """
+People who do not own the project review only what is proposed of themselves; whoever may administer
+it reviews what is proposed of all. An agent's process never reviews, nor does a service account
+below `PROJECT_OWNER`: whoever talks with the user is not whoever decides what is kept of it.
+"""
+
 POLICY = """
 ## Whom a call may name
 
@@ -119,7 +125,7 @@ of the query of GET and DELETE. What is answered: whose memory is meant, or the 
 
 def document() -> str:
     """Return the whole page."""
-    return "".join([HEAD, *_rights(), POLICY, *_policy()])
+    return "".join([HEAD, *_rights(), REVIEW, POLICY, *_policy()])
 
 
 def _rights() -> Iterator[str]:

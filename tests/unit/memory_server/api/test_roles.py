@@ -31,6 +31,14 @@ OPEN = ("/health", "/ready", "/metrics", "/oauth/token", "/auth/login", "/auth/r
 """They say how the server is, or take credentials instead of a token."""
 OF_THE_FRAMEWORK = "/openapi.json"
 LOGOUT = "/api/v1/auth/logout"
+BY_PATH = {
+    r"^/organizations/": Right.KEEP_ORGANIZATION,
+    r"/(service-accounts|members|secrets)(/|$)": Right.KEEP_CREDENTIALS,
+    r"^/admin/backup$": Right.COPY_STORE,
+    r"/proposals(/|$)": Right.REVIEW,
+    r"/admin/": Right.ADMINISTER,
+}
+"""What decides whatever is done with a path; the first that fits does."""
 OF_THE_SERVER = re.compile(r"/projects(/shop)?|/auth/(me|logout)")
 
 
@@ -50,14 +58,9 @@ def calls(application: Application) -> list[tuple[str, str]]:
 def right_of(method: str, path: str) -> Right:
     """Return what the documentation says a route needs."""
     path = path.removeprefix("/api/v1")
-    if path.startswith("/organizations/"):
-        return Right.KEEP_ORGANIZATION
-    if re.search(r"/(service-accounts|members|secrets)(/|$)", path):
-        return Right.KEEP_CREDENTIALS
-    if path == "/admin/backup":
-        return Right.COPY_STORE
-    if "/admin/" in path:
-        return Right.ADMINISTER
+    for pattern, right in BY_PATH.items():
+        if re.search(pattern, path):
+            return right
     if OF_THE_SERVER.fullmatch(path):
         of_projects = {
             "POST /projects": Right.CREATE_PROJECTS,
