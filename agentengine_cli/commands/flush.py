@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 MANY_JOBS = 1000
 """As many as one list of jobs may hold."""
+AGAIN = (
+    "The server goes on, and flushing again is harmless; see agentengine memory jobs, and "
+    "agentengine memory status for a model that is left alone"
+)
 
 
 def flush(
@@ -185,7 +189,7 @@ class _Flush:
         return CliError(
             f"Not done after {self.seconds:g} s: {said}",
             problems=troubles[:5],
-            hint="The server goes on, and flushing again is harmless; see agentengine memory jobs",
+            hint=AGAIN,
             code="TIMEOUT",
         )
 

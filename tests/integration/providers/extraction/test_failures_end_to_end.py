@@ -2,28 +2,20 @@
 
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from agentengine_cli.control.report import lines_of_parts
-from memory_server.app import create_app
 from memory_server.application import Application
-from memory_server.models import Former, Providers
-from memory_server.providers.extraction.chat import access_of
-from memory_server.providers.extraction.llm import LanguageModelExtractor
-from memory_server.settings import Settings
 from tests.chat_server import (
     BREAKS_OFF,
     DECLINES,
     FILTERED,
     HANGS,
-    READ,
     ChatServer,
     Reply,
     fails,
@@ -32,26 +24,16 @@ from tests.chat_server import (
 )
 from tests.clock import ManualClock
 from tests.factories import a_scope
+from tests.integration.providers.extraction.hosted import status
 from tests.integration.providers.extraction.llm_talk import BOSTON, KEY
-from tests.unit.memory_server.api.application import OWNER_TOKEN, FakeModels, an_application
 from tests.unit.memory_server.services.conftest import a_turn
 
-OWNER = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 SECRET_PROSE = "Dear colleague, the user told me that they fly out of Boston."
 GOOD = says_items(BOSTON)
 GOOD_TEXT = str(GOOD.text)
 TWO_ITEMS = str(says_items(BOSTON, {**BOSTON, "attribute": "second-and-cut-off"}).text)
 BAD_ITEM = {**BOSTON, "evidence": [99], "value": "Paris-the-unfounded"}
 LATIN = json.dumps({"choices": [{"message": {"content": "é"}}]}, ensure_ascii=False)
-
-
-class HostedModels(FakeModels):
-    """The language model that is configured, with a key and little patience."""
-
-    def __call__(self, settings: Settings, former: Former | None = None) -> Providers:
-        providers = super().__call__(settings, former)
-        access = replace(access_of(settings.memory.extraction_llm, KEY), timeout_seconds=1.0)
-        return replace(providers, extractor=LanguageModelExtractor(access))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,46 +177,9 @@ DONE = [
 ]
 
 
-@pytest.fixture
-async def application(
-    tmp_path: Path, clock: ManualClock, chat_server: ChatServer
-) -> AsyncIterator[Application]:
-    """A server whose facts that model extracts."""
-    joined = an_application(
-        tmp_path,
-        clock,
-        HostedModels(),
-        extraction_llm={"provider": "openai", "model": "tiny", "base_url": chat_server.url},
-        extraction={"enabled": ["semantic"], "budget": {"calls_per_hour": 1000}},
-    )
-    await joined.store.open()
-    await joined.recording.record(a_scope(), a_turn("I always fly out of Boston."))
-    await joined.promotion.flush("shop")
-    yield joined
-    await joined.close()
-
-
-@pytest.fixture
-async def caller(application: Application) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(application))
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://localhost", headers=OWNER
-    ) as client:
-        yield client
-
-
 async def the_job(caller: httpx.AsyncClient) -> dict[str, Any]:
     [job] = (await caller.get("/api/v1/admin/jobs")).json()["jobs"]
     return dict(job)
-
-
-async def status(application: Application, caller: httpx.AsyncClient) -> tuple[str, str]:
-    """Return the state and all that `memory status` tells."""
-    application.background.began()
-    await application.readiness.probe()
-    body = (await caller.get("/ready")).json()
-    lines = [*body["blocked_on"], *lines_of_parts(body, None, None), *body["warnings"]]
-    return body["status"], "\n".join(lines)
 
 
 def ids(case: Case) -> str:
@@ -352,30 +297,3 @@ async def test_a_provider_that_refuses_connections_is_named_with_what_to_do(
     assert told.startswith("extraction: provider openai: circuit open since 2026-01-31 12:00:00")
     assert "circuit of extraction: open since" in told or "half-open since" in told
     assert "nothing is lost and it goes on by itself" in told
-
-
-async def test_what_was_taken_is_shown_to_operators_and_to_prometheus(
-    application: Application, caller: httpx.AsyncClient, chat_server: ChatServer
-) -> None:
-    chat_server.will(says("no"), GOOD)
-    await application.runner.run_until_idle()
-
-    jobs = (await caller.get("/api/v1/admin/jobs")).json()
-    metrics = (await caller.get("/metrics")).text
-    _, told = await status(application, caller)
-    taken = {"calls": 2, "input_tokens": 2 * READ, "output_tokens": 14}
-    assert jobs["spending"] == {
-        "this_hour": taken,
-        "today": taken,
-        "budget": {"calls_per_hour": 1000, "tokens_per_hour": None},
-        "waiting": None,
-    }
-    assert (
-        "spending: this hour 2 calls, 22 tokens in, 14 out; today 2 calls, 22 tokens in, 14 out; "
-        "budget 1000 calls an hour"
-    ) in told
-    labels = 'model="tiny",provider="openai",type="semantic"'
-    assert f"memory_server_model_calls_total{{{labels}}} 2.0" in metrics
-    assert f'memory_server_model_tokens_total{{direction="input",{labels}}} 22.0' in metrics
-    assert 'memory_server_circuit_open{purpose="extraction"} 0.0' in metrics
-    assert "memory_server_budgets_spent 0.0" in metrics

@@ -36,9 +36,23 @@ def a_memory(**changes: Any) -> dict[str, Any]:
             {
                 "snapshot_id": "p1",
                 "session_id": "s1",
-                "turns": [{"id": "t3", "turn_seq": 3, "role": "user", "content": "I moved"}],
+                "turns": [
+                    {
+                        "id": "t3",
+                        "turn_seq": 3,
+                        "role": "user",
+                        "speaker": "Ana",
+                        "said_at": "2024-05-08T10:00:30Z",
+                        "content": "I moved",
+                    }
+                ],
+                "missing_turns": 0,
+                "speakers": ["Ana"],
+                "said_at": "2024-05-08T10:00:30Z",
                 "extractor": "rules/1",
                 "learned_at": "2024-05-08T10:01:00Z",
+                "action": "UPDATE",
+                "reason": "a new value",
             }
         ],
         "history": [
@@ -47,6 +61,7 @@ def a_memory(**changes: Any) -> dict[str, Any]:
                 "content": "Ana lives in Porto.",
                 "valid_from": "2023-01-02T00:00:00Z",
                 "valid_to": "2024-05-08T10:00:00Z",
+                "evidence": [],
             }
         ],
     } | changes
@@ -89,7 +104,7 @@ def test_history_and_evidence_are_shown(cli: Cli, stack: Path, server: StandIn) 
 
     assert "was: Ana lives in Porto. (version 1, 2023-01-02 to 2024-05-08)" in ran.out
     assert "from session s1, by rules/1, learned 2024-05-08" in ran.out
-    assert "[3] user: I moved" in ran.out
+    assert "[3] Ana, 2024-05-08 10:00: I moved" in ran.out
 
 
 def test_long_evidence_is_shown_in_part(cli: Cli, stack: Path, server: StandIn) -> None:
@@ -100,8 +115,8 @@ def test_long_evidence_is_shown_in_part(cli: Cli, stack: Path, server: StandIn) 
 
     ran = cli("memory", "show", "--user-id", "ana")
 
-    assert "[3] user" in ran.out
-    assert "[4] user" not in ran.out
+    assert "[3] Ana" in ran.out
+    assert "[4] Ana" not in ran.out
     assert "and 2 more turns" in ran.out
 
 
@@ -327,6 +342,18 @@ def test_jobs_are_listed_with_their_reasons(cli: Cli, stack: Path, server: Stand
     assert "j2" in ran.out
     assert "MODEL_REFUSED" in ran.out
     assert "j1" not in ran.out
+
+
+def test_jobs_are_listed_with_what_they_took(cli: Cli, stack: Path, server: StandIn) -> None:
+    taken = {"calls": 2, "input_tokens": 1200, "output_tokens": 34}
+    server.jobs = [a_job(result={"raw": "Dear colleague", **taken}), a_job(id="j2")]
+
+    listed = cli("memory", "jobs")
+    document = cli("memory", "jobs", "--json").json
+
+    assert [line.split() for line in listed.out.splitlines() if "1234" in line]
+    assert "Dear colleague" not in listed.out
+    assert document["jobs"][0]["result"] == {"raw": "Dear colleague", **taken}
 
 
 def test_every_failed_job_is_queued_again(cli: Cli, stack: Path, server: StandIn) -> None:

@@ -178,3 +178,33 @@ def test_a_server_that_is_alone_is_not_told_of() -> None:
     lines = status_lines(replace(READY, body={"servers": [a_server("one:1")]}))
 
     assert not [line for line in lines if line.startswith("servers")]
+
+
+def test_a_provider_that_is_left_alone_and_what_was_taken_have_lines_of_their_own() -> None:
+    usage = {"calls": 3, "input_tokens": 300, "output_tokens": 40}
+    extraction = {
+        "provider": "openai",
+        "state": "failing",
+        "circuit": {
+            "state": "open",
+            "since": "12:00",
+            "next_probe": "12:05",
+            "because": "it cannot be reached",
+            "to_do": "wait",
+        },
+        "spending": {
+            "this_hour": usage,
+            "today": usage,
+            "budget": {"calls_per_hour": 3, "tokens_per_hour": 500},
+            "waiting": "budget of 3 calls an hour is spent (3 of 3), goes on at 13:00 UTC",
+        },
+    }
+
+    assert list(lines_of_parts({"extraction": extraction}, None, None)) == [
+        "extraction: provider=openai, state=failing",
+        "circuit of extraction: open since 12:00, next probe 12:05, because it cannot be reached; "
+        "wait",
+        "spending: this hour 3 calls, 300 tokens in, 40 out; today 3 calls, 300 tokens in, 40 out; "
+        "budget 3 calls and 500 tokens an hour; budget of 3 calls an hour is spent (3 of 3), goes "
+        "on at 13:00 UTC",
+    ]
