@@ -45,9 +45,9 @@ def test_what_was_lived_is_shown_again_and_nothing_is_done_twice(empty: Shell) -
     assert len((empty.directory / "extraction" / "cases.jsonl").read_text().splitlines()) == 10
 
 
-def test_model_is_measured_with_its_calls_and_what_it_makes_up(empty: Shell) -> None:
-    item = {"subject": "user", "attribute": "residence", "value": "Atlantis", "evidence": [1]}
-    fact = {**item, "exclusive": True, "text": "The user lives in Atlantis."}
+def test_model_is_measured_and_its_calls_are_counted(empty: Shell) -> None:
+    item = {"subject": "user", "attribute": "job", "value": "nurse", "evidence": [2]}
+    fact = {**item, "exclusive": True, "text": "The user is a nurse."}
     with chat_server.running() as model:
         model.default = chat_server.says_items(fact)
         (empty.directory / "model.yaml").write_text(
@@ -62,14 +62,15 @@ def test_model_is_measured_with_its_calls_and_what_it_makes_up(empty: Shell) -> 
         for one in measured["figures"]
         if (one["type"], one["language"]) == ("all", "all")
     }
-    assert measured["calls"] == 1
+    assert measured["calls"] == len(model.received) > 0
+    assert "tiny" in measured["extractors"][0]
     assert counted == {
-        "precision": (0, 1),
-        "recall": (0, 2),
-        "recall_single": (0, 1),
-        "made_up": (1, 1),
+        "precision": (1, 1),
+        "recall": (1, 2),
+        "recall_single": (1, 1),
+        "actions": (1, 1),
+        "made_up": (0, 1),
     }
-    assert "name Atlantis" in str(measured["details"])
 
 
 def test_server_that_is_named_is_used_and_nothing_is_started(running: Shell) -> None:
