@@ -27,7 +27,18 @@ SHOWN_TURNS = 3
 def reduced(memory: "MemoryDocument", *, evidence: bool, history: bool) -> dict[str, Any]:
     """Return the memory without what was not asked for."""
     left_out = {name for name, asked in (("evidence", evidence), ("history", history)) if not asked}
-    return {name: value for name, value in memory.items() if name not in left_out}
+    kept: dict[str, Any] = {name: value for name, value in memory.items() if name not in left_out}
+    if "history" in kept and not evidence:
+        kept["history"] = [
+            {name: value for name, value in version.items() if name != "evidence"}
+            for version in kept["history"]
+        ]
+    return kept
+
+
+def whole(memory: Mapping[str, Any], wrapped: Wrap) -> str:
+    """Return one memory as text, with every word it rests on."""
+    return "\n".join(_lines(memory, wrapped, is_whole=True))
 
 
 def paragraphs(memories: Sequence[Mapping[str, Any]], wrapped: Wrap) -> Iterator[str]:
@@ -40,7 +51,7 @@ def paragraphs(memories: Sequence[Mapping[str, Any]], wrapped: Wrap) -> Iterator
             yield "\n".join(_lines(memory, wrapped)) + "\n"
 
 
-def _lines(memory: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
+def _lines(memory: Mapping[str, Any], wrapped: Wrap, *, is_whole: bool = False) -> Iterator[str]:
     yield wrapped(_name(memory), indent="  ")
     yield wrapped(str(memory["content"]), indent="    ")
     yield wrapped(_standing(memory), indent="    ")
@@ -48,8 +59,10 @@ def _lines(memory: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
         until = f"{_day(version['valid_from'])} to {_day(version['valid_to'])}"
         text = f"was: {version['content']} (version {version['version']}, {until})"
         yield wrapped(text, first="    ", indent="      ")
+        for evidence in version.get("evidence") or () if is_whole else ():
+            yield from _evidence(evidence, wrapped, is_whole=is_whole)
     for evidence in memory.get("evidence") or ():
-        yield from _evidence(evidence, wrapped)
+        yield from _evidence(evidence, wrapped, is_whole=is_whole)
     yield wrapped(f"id {memory['id']}", indent="    ")
 
 
@@ -71,8 +84,10 @@ def _standing(memory: Mapping[str, Any]) -> str:
         parts.append("confirmed once" if times == 1 else f"confirmed {times} times")
     if memory.get("visibility") not in (None, "private"):
         parts.append(f"visible to {memory['visibility']}")
-    if not memory.get("is_latest", True):
-        parts.append("superseded")
+    if memory.get("deleted"):
+        parts.append("deleted")
+    elif not memory.get("is_latest", True):
+        parts.append("superseded" if memory.get("superseded_by") else "taken back")
     return ", ".join(parts)
 
 
@@ -93,15 +108,36 @@ def _shortened(text: str) -> str:
     return f"{kept if len(rest) < SHOWN_CHARACTERS // 4 and kept else flat[:SHOWN_CHARACTERS]}…"
 
 
-def _evidence(evidence: Mapping[str, Any], wrapped: Wrap) -> Iterator[str]:
+def _evidence(evidence: Mapping[str, Any], wrapped: Wrap, *, is_whole: bool) -> Iterator[str]:
     source = (
         f"from session {evidence['session_id']}, by {evidence['extractor']}, "
         f"learned {_day(evidence['learned_at'])}"
     )
+    if is_whole and evidence.get("action"):
+        source += f", {evidence['action']}: {evidence['reason'] or 'no reason noted'}"
     yield wrapped(source, first="    ", indent="      ")
     turns = evidence.get("turns") or ()
-    for turn in turns[:SHOWN_TURNS]:
-        said = f"[{turn['turn_seq']}] {turn['role']}: {_shortened(turn['content'])}"
+    shown = turns if is_whole else turns[:SHOWN_TURNS]
+    for turn in shown:
+        words = turn["content"] if is_whole else _shortened(turn["content"])
+        said = f"[{turn['turn_seq']}] {turn['speaker']}, {_minute(turn['said_at'])}: {words}"
         yield wrapped(said, first="      ", indent="        ")
-    if len(turns) > SHOWN_TURNS:
-        yield wrapped(f"and {len(turns) - SHOWN_TURNS} more turns", indent="      ")
+    if len(turns) > len(shown):
+        yield wrapped(f"and {len(turns) - len(shown)} more turns", indent="      ")
+    if evidence.get("missing_turns"):
+        yield wrapped(_gone(evidence), first="      ", indent="        ")
+
+
+def _gone(evidence: Mapping[str, Any]) -> str:
+    """Return what is left of turns whose words are gone."""
+    number = evidence["missing_turns"]
+    turns = "1 turn" if number == 1 else f"{number} turns"
+    speakers = ", ".join(evidence.get("speakers") or ())
+    by = f" by {speakers}" if speakers else ""
+    said_at = evidence.get("said_at")
+    when = f", last said {_minute(said_at)}{by}" if said_at else by
+    return f"the words of {turns} are gone{when}"
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")

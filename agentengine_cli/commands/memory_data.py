@@ -218,7 +218,14 @@ def _reason(error: Exception) -> str:
 
 def show(
     ctx: typer.Context,
-    user_id: UserOption,
+    memory_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="One memory, by its id.", callback=not_blank),
+    ] = None,
+    user_id: Annotated[
+        str | None,
+        typer.Option("--user-id", metavar="ID", help="All of this user.", callback=not_blank),
+    ] = None,
     of_type: Annotated[
         str | None,
         typer.Option(
@@ -240,12 +247,24 @@ def show(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is remembered of a user, by type, with versions and evidence.
+    """Show one memory, or what is remembered of a user, with the words it rests on.
 
+    agentengine memory show 0198c0de-7a1b --evidence --history
     agentengine memory show --user-id ana --type semantic --no-evidence
+
+    Evidence is told turn by turn, with who said it and when; of former versions too. Of a turn
+    whose words are gone (`ttl_days`, `delete_promoted`), only when it was said is left.
     """
     context = current(ctx)
+    if (memory_id is None) == (user_id is None):
+        raise WrongUsage("Name one memory by its id, or a user by --user-id")
+    if memory_id is not None and of_type is not None:
+        raise WrongUsage("--type goes with --user-id; an id names one memory of any type")
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
+    if memory_id is not None:
+        _show_one(context, server, memory_id, evidence=evidence, history=history)
+        return
+    assert user_id is not None, "one of both is given"
 
     with memory_type.naming(of_type):
         found = server.ask(
@@ -259,6 +278,17 @@ def show(
         context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
     for text in [] if as_json else memory_text.paragraphs(memories, context.output.wrapped):
         context.output.result(text)
+
+
+def _show_one(
+    context: CliContext, server: Server, memory_id: str, *, evidence: bool, history: bool
+) -> None:
+    found = server.ask(lambda client: client.memory(memory_id, include_history=history))
+    memory = memory_text.reduced(found, evidence=evidence, history=history)
+    if context.output.as_json:
+        context.output.document(memory)
+        return
+    context.output.result(memory_text.whole(memory, context.output.wrapped))
 
 
 def jobs(

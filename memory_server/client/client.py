@@ -157,6 +157,13 @@ class MemoryServerClient:
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
+    async def memory(self, memory_id: str, *, include_history: bool = False) -> MemoryDocument:
+        """Return one memory with the words it rests on, and former versions if asked."""
+        path = f"{self._admin}/memories/{quote(memory_id, safe='')}"
+        query = _query(include_history=include_history or None)
+        answer = await self._wire.call("GET", path, params=query)
+        return cast(MemoryDocument, having(answer, "id", "evidence"))
+
     async def history(self, memory_id: str) -> Sequence[PastDocument]:
         """Return every version of a memory, the oldest first, also of one that was taken back."""
         path = f"{self._admin}/memories/{quote(memory_id, safe='')}/history"

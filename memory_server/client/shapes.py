@@ -30,6 +30,8 @@ class EvidenceTurn(TypedDict):
     id: str
     turn_seq: int
     role: str
+    speaker: str
+    said_at: str
     content: str
 
 
@@ -39,6 +41,10 @@ class EvidenceDocument(TypedDict):
     snapshot_id: str
     session_id: str
     turns: Sequence[EvidenceTurn]
+    missing_turns: int
+    """Turns whose words are gone."""
+    speakers: Sequence[str]
+    said_at: str | None
     extractor: str
     learned_at: str
     action: str
@@ -52,6 +58,7 @@ class VersionDocument(TypedDict):
     content: str
     valid_from: str
     valid_to: str | None
+    evidence: Sequence[EvidenceDocument]
 
 
 class EventTimeDocument(TypedDict):
@@ -77,6 +84,7 @@ class MemoryDocument(TypedDict):
     visibility: str
     version: int
     is_latest: bool
+    deleted: bool
     valid_from: str
     valid_to: str | None
     reinforcement_count: int

@@ -23,6 +23,8 @@ class Candidate:
     """Whether it says that a known memory holds no longer and nothing takes its place."""
     corrects: Claim | None = None
     """The claim that it takes the place of, where the speaker corrects their own words."""
+    speakers: Sequence[str] = ()
+    """Who said it: a name, else the role. Noted from its turns, whatever extracted it."""
 
     @property
     def type(self) -> MemoryType:
@@ -36,6 +38,11 @@ class Conversation:
 
     snapshot: Snapshot
     turns: Sequence[Turn]
+
+    def speakers(self, turn_ids: Sequence[str]) -> Sequence[str]:
+        """Return who said these turns, each once: a name, else the role."""
+        said = (turn.speaker for turn in self.turns if turn.id in turn_ids)
+        return tuple(dict.fromkeys(said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

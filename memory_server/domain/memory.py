@@ -286,6 +286,8 @@ class Evidence:
     """What became of the memory by it: ADD, UPDATE, REINFORCE, RETRACT; empty: not noted."""
     reason: str = ""
     """Why, in words."""
+    speakers: Sequence[str] = ()
+    """Who said it: a name, else the role; empty: not noted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -337,6 +337,7 @@ class Workbench:
             event_time=self.provenance.said_at(candidate),
             action=decision.action.value,
             reason="; ".join(filter(None, (decision.reason, self.provenance.approval))),
+            speakers=tuple(candidate.speakers),
         )
 
     def _valid_from(self, candidate: Candidate) -> datetime:

@@ -22,7 +22,7 @@ class Remembered:
     history: Sequence[Memory]
     """Former versions, the oldest first."""
     turns: Mapping[str, Turn]
-    """The evidence's turns by id; those deleted meanwhile are missing."""
+    """The turns of all versions' evidence by id; those whose words are gone are missing."""
 
 
 class Administration:
@@ -52,6 +52,19 @@ class Administration:
         query = MemoryQuery(type=kind, key=custom_type, limit=limit)
         memories = await self._store.memories.find(scope, query)
         return [await self._with_evidence(scope, memory, include_history) for memory in memories]
+
+    async def memory(
+        self, scope: Scope, memory_id: str, *, include_history: bool = False
+    ) -> Remembered:
+        """Return one memory with its evidence, or raise `MemoryNotFound`.
+
+        It may have been taken back or hidden; the id of a former version means the memory that
+        it was a version of.
+        """
+        memory = await self._store.memories.get(scope, memory_id)
+        if memory.superseded_by is not None:
+            memory = await self._store.memories.get(scope, memory.superseded_by)
+        return await self._with_evidence(scope, memory, include_history)
 
     async def memory_counts(self, scope: Scope) -> Mapping[str, int]:
         """Count the scope's live memories by type."""
@@ -109,9 +122,18 @@ class Administration:
         include_history: bool,  # noqa: FBT001 private
     ) -> Remembered:
         history: Sequence[Memory] = ()
-        if include_history and memory.version > 1:
+        if include_history:
             versions = await self._store.memories.history(scope, memory.id)
             history = [version for version in versions if version.id != memory.id]
-        ids = [turn for evidence in memory.evidence for turn in evidence.turn_ids]
-        turns = await self._store.turns.get_many(memory.project_id, ids) if ids else []
+        ids = [
+            turn
+            for version in (memory, *history)
+            for evidence in version.evidence
+            for turn in evidence.turn_ids
+        ]
+        turns = (
+            await self._store.turns.get_many(memory.project_id, list(dict.fromkeys(ids)))
+            if ids
+            else []
+        )
         return Remembered(memory=memory, history=history, turns={turn.id: turn for turn in turns})

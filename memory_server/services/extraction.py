@@ -66,7 +66,7 @@ class ExtractionOfSnapshots:
         extraction, extractor = await self._extract(conversation, job)
         await self._bring(
             conversation,
-            [_canonical(candidate) for candidate in extraction.candidates],
+            [_canonical(candidate, conversation) for candidate in extraction.candidates],
             extractor=extractor,
             settling=replace(job, result=_summary(extraction, extractor, job)),
         )
@@ -144,10 +144,13 @@ def _document(extraction: Extraction) -> Any:
     return document if whole(text) == text else json.loads(whole(text))
 
 
-def _canonical(candidate: Candidate) -> Candidate:
-    """Spell subjects and attributes the one way by which claims are looked up."""
+def _canonical(candidate: Candidate, conversation: Conversation) -> Candidate:
+    """Note who said it, and spell claims the one way by which they are looked up."""
     return replace(
-        candidate, claim=_spelled(candidate.claim), corrects=_spelled(candidate.corrects)
+        candidate,
+        claim=_spelled(candidate.claim),
+        corrects=_spelled(candidate.corrects),
+        speakers=conversation.speakers(candidate.turn_ids),
     )
 
 

@@ -43,6 +43,7 @@ def evidence_values(evidence: Evidence) -> Mapping[str, Any]:
         "event_time": moment_text(evidence.event_time),
         "action": evidence.action,
         "reason": evidence.reason,
+        "speakers": evidence.speakers,
     }
 
 
@@ -57,4 +58,5 @@ def evidence_of(values: Mapping[str, Any]) -> Evidence:
         event_time=moment_of_text(values["event_time"]),
         action=values.get("action", ""),
         reason=values.get("reason", ""),
+        speakers=tuple(values.get("speakers", ())),
     )

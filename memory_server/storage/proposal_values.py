@@ -71,6 +71,7 @@ def _candidate_values(candidate: Candidate) -> Mapping[str, Any]:
         "corrects": _claim_values(candidate.corrects),
         "confidence": candidate.confidence,
         "retracts": candidate.retracts,
+        "speakers": [*candidate.speakers],
         "event_time": event
         and {
             "start": moment_text(event.start),
@@ -89,6 +90,7 @@ def _candidate_of(values: Mapping[str, Any]) -> Candidate:
         corrects=_claim_of(values["corrects"]),
         confidence=float(values["confidence"]),
         retracts=values["retracts"],
+        speakers=tuple(values.get("speakers", ())),
         event_time=event
         and EventTime(
             start=within_reach(datetime.fromisoformat(event["start"])),

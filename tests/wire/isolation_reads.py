@@ -202,6 +202,20 @@ async def show_all(call: Call) -> None:
     return None
 
 
+async def show_one(call: Call) -> None:
+    """Show one memory with what it said before."""
+    answer = await call.send(by_id(call), include_history="true")
+    if refused := not_an_owner(call):
+        return call.refused(answer, refused)
+    target = call.target
+    if target is None or target.kind == TURN or target.project != call.project:
+        return call.refused(answer, Refusal(statuses=(404,)))
+    assert answer.status_code == 200, answer.text
+    call.world.check_answer(answer, (target.secret, *target.former))
+    assert answer.json()["id"] == target.id
+    return None
+
+
 async def show_history(call: Call) -> None:
     """Show every version of a memory."""
     answer = await call.send(by_id(call))

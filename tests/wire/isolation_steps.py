@@ -50,6 +50,7 @@ ROUTES: dict[Route, Asked] = {
 
 OF_OWNERS: dict[Route, Asked] = {
     ("GET", f"{ADMIN}/memories"): reads.show_all,
+    ("GET", f"{ADMIN}/memories/{{memory_id}}"): reads.show_one,
     ("GET", f"{ADMIN}/memories/{{memory_id}}/history"): reads.show_history,
     ("DELETE", f"{ADMIN}/scope"): writes.erase,
     ("GET", f"{ADMIN}/export"): reads.export,

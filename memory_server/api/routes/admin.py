@@ -1,6 +1,6 @@
 """What operators see and do; the owner token opens it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
@@ -58,6 +58,25 @@ async def show_memories(
     return Shown(
         memories=[shown(remembered) for remembered in found],
         counts=dict(await services.administration.memory_counts(scope)),
+    )
+
+
+@router.get("/memories/{memory_id}")
+async def show_memory(
+    memory_id: str,
+    owner: Owner,
+    services: ServicesOfApp,
+    include_history: Annotated[bool, unset_if_blank(default=False)] = False,  # noqa: FBT002 a query parameter
+) -> dict[str, Any]:
+    """Show one memory with the words it rests on, and former versions with theirs if asked.
+
+    Also one that was taken back; a former version's id means the memory that it was. A turn that
+    expired, or was removed after its promotion, is counted in `missing_turns`: the memory stays,
+    and `said_at` and `speakers` tell when and by whom it was said. Erasing the user removes all.
+    """
+    scope = Scope(project_id=owner.project_id)
+    return shown(
+        await services.administration.memory(scope, memory_id, include_history=include_history)
     )
 
 

@@ -182,20 +182,37 @@ class EvidenceTurn(Answer):
     id: str
     turn_seq: int
     role: str
+    speaker: str
+    """The name shown for the speaker, else the role."""
+    said_at: str
+    """When it was said, as its source tells; else when it was recorded."""
     content: str
 
     @classmethod
     def of(cls, turn: Turn) -> "EvidenceTurn":
         """Return a turn as it travels."""
-        return cls(id=turn.id, turn_seq=turn.turn_seq, role=turn.role.value, content=turn.content)
+        return cls(
+            id=turn.id,
+            turn_seq=turn.turn_seq,
+            role=turn.role.value,
+            speaker=turn.speaker,
+            said_at=(turn.event_time or turn.created_at).isoformat(),
+            content=turn.content,
+        )
 
 
 class EvidenceDocument(Answer):
-    """Where a memory comes from. Turns deleted meanwhile are missing."""
+    """Where a memory comes from."""
 
     snapshot_id: str
     session_id: str
     turns: list[EvidenceTurn]
+    missing_turns: int
+    """Turns whose words are gone: expired, or removed after their promotion."""
+    speakers: list[str]
+    """Who said it; empty where it was not noted."""
+    said_at: str | None
+    """When it was last said."""
     extractor: str
     learned_at: str
     action: str
@@ -210,6 +227,7 @@ class VersionDocument(Answer):
     content: str
     valid_from: str
     valid_to: str | None
+    evidence: list[EvidenceDocument]
 
 
 class Shown(Answer):
@@ -238,10 +256,11 @@ def shown(remembered: Remembered) -> dict[str, Any]:
         "session_id": memory.session_id,
         "visibility": memory.visibility.value,
         "is_latest": memory.is_latest,
+        "deleted": memory.deleted,
         "has_embedding": memory.has_embedding,
         **lineage(memory),
-        "evidence": [_evidence(evidence, remembered).model_dump() for evidence in memory.evidence],
-        "history": [_version(version).model_dump() for version in remembered.history],
+        "evidence": [one.model_dump() for one in _evidence(memory, remembered)],
+        "history": [_version(one, remembered).model_dump() for one in remembered.history],
     }
 
 
@@ -280,12 +299,19 @@ def _named(memory: Memory) -> dict[str, Any]:
             }
 
 
-def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:
+def _evidence(version: Memory, remembered: Remembered) -> list[EvidenceDocument]:
+    return [_source(evidence, remembered) for evidence in version.evidence]
+
+
+def _source(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:
     turns = [remembered.turns[turn] for turn in evidence.turn_ids if turn in remembered.turns]
     return EvidenceDocument(
         snapshot_id=evidence.snapshot_id,
         session_id=evidence.session_id,
         turns=[EvidenceTurn.of(turn) for turn in turns],
+        missing_turns=len(evidence.turn_ids) - len(turns),
+        speakers=list(evidence.speakers),
+        said_at=evidence.event_time.isoformat() if evidence.event_time else None,
         extractor=evidence.extractor,
         learned_at=evidence.learned_at.isoformat(),
         action=evidence.action,
@@ -293,10 +319,11 @@ def _evidence(evidence: Evidence, remembered: Remembered) -> EvidenceDocument:
     )
 
 
-def _version(version: Memory) -> VersionDocument:
+def _version(version: Memory, remembered: Remembered) -> VersionDocument:
     return VersionDocument(
         version=version.version,
         content=version.body.chunk_text,
         valid_from=version.valid_from.isoformat(),
         valid_to=version.valid_to.isoformat() if version.valid_to else None,
+        evidence=_evidence(version, remembered),
     )

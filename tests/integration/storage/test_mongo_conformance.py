@@ -6,6 +6,7 @@ from tests.conformance.archive import ArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.blocks import BlocksContract
+from tests.conformance.evidence import EvidenceContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
@@ -123,6 +124,10 @@ class TestMemoryChanges(OnMongo, MemoryChangesContract):
 
 
 class TestMoments(OnMongo, MomentsContract):
+    pass
+
+
+class TestEvidence(OnMongo, EvidenceContract):
     pass
 
 

@@ -5,6 +5,7 @@ from tests.conformance.archive import ArchiveContract, MomentOfArchiveContract
 from tests.conformance.archive_standing import ArchiveStandingContract
 from tests.conformance.attempts import AttemptsContract
 from tests.conformance.blocks import BlocksContract
+from tests.conformance.evidence import EvidenceContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.hostile_texts import HostileTextsContract
 from tests.conformance.isolation import IsolationContract
@@ -68,6 +69,14 @@ class TestMemoryChangesInFile(InFile, MemoryChangesContract):
 
 
 class TestMemoryChangesInMemory(InMemory, MemoryChangesContract):
+    pass
+
+
+class TestEvidenceInFile(InFile, EvidenceContract):
+    pass
+
+
+class TestEvidenceInMemory(InMemory, EvidenceContract):
     pass
 
 

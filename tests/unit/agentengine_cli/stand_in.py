@@ -88,6 +88,13 @@ class _Routes:
         self.state.keys[turn["idempotency_key"]] = receipt
         return JSONResponse(receipt, 201)
 
+    async def memory(self, request: Request) -> Response:
+        memory_id = request.path_params["memory_id"]
+        found = next((m for m in self.state.memories if m["id"] == memory_id), None)
+        if found is None:
+            return failure(404, "MEMORY_NOT_FOUND", f"no memory has the id {memory_id!r}")
+        return JSONResponse(found)
+
     async def memories(self, request: Request) -> Response:
         wanted = request.query_params
         found = [m for m in self.state.memories if m["user_id"] == wanted["user_id"]]
@@ -249,6 +256,7 @@ def _app(state: StandIn) -> Starlette:
         routes=[
             routes.watched(f"{PROJECT}/memory/turns", routes.record, "POST"),
             routes.watched("/api/v1/admin/memories", routes.memories, "GET"),
+            routes.watched("/api/v1/admin/memories/{memory_id}", routes.memory, "GET"),
             routes.watched("/api/v1/admin/flush", routes.flush, "POST"),
             routes.watched("/api/v1/admin/jobs", routes.jobs, "GET"),
             routes.watched("/api/v1/admin/jobs/retry", routes.retry_failed, "POST"),

@@ -96,10 +96,11 @@ def others() -> Iterator[Leg]:
             params=shown,
             as_owner=True,
         )
-        route = f"GET {prefix}/admin/memories/{{memory_id}}/history"
-        for whose in ("ana", "bank"):
-            path = f"{prefix}/admin/memories/{{{whose}-semantic}}/history"
-            yield Leg(route=route, path=path, as_owner=True, finds=whose == "ana")
+        for tail in ("", "/history"):
+            route = f"GET {prefix}/admin/memories/{{memory_id}}{tail}"
+            for whose in ("ana", "bank"):
+                path = f"{prefix}/admin/memories/{{{whose}-semantic}}{tail}"
+                yield Leg(route=route, path=path, as_owner=True, finds=whose == "ana")
 
 
 LEGS: Sequence[Leg] = (

@@ -100,6 +100,7 @@ async def test_without_a_token_an_unknown_project_is_not_told_apart(
 ADMINISTRATIVE = [
     ("GET", "/api/v1/admin/jobs"),
     ("GET", "/api/v1/admin/memories"),
+    ("GET", "/api/v1/admin/memories/x"),
     ("GET", "/api/v1/admin/memories/x/history"),
     ("POST", "/api/v1/admin/flush"),
     ("POST", "/api/v1/admin/jobs/x/retry"),

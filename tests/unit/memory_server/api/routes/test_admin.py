@@ -83,7 +83,8 @@ async def test_a_learned_memory_is_shown_with_the_turns_it_rests_on(
     assert {"id", "label", "content", "visibility", "valid_from", "valid_to"} <= set(memory)
     assert memory["history"] == []
     [evidence] = memory["evidence"]
-    assert set(evidence) == {"snapshot_id", "session_id", "turns", "extractor", "learned_at"}
+    assert {"snapshot_id", "session_id", "extractor", "learned_at", "reason"} <= set(evidence)
+    assert (evidence["action"], evidence["missing_turns"]) == ("ADD", 0)
     [turn] = evidence["turns"]
     assert (turn["turn_seq"], turn["role"], turn["content"]) == (1, "user", SAID[0])
 
@@ -114,7 +115,7 @@ async def test_former_versions_are_shown_when_they_are_asked_for(
 
     [changed] = [memory for memory in shown if memory["version"] > 1]
     former = changed["history"][0]
-    assert set(former) == {"version", "content", "valid_from", "valid_to"}
+    assert set(former) == {"version", "content", "valid_from", "valid_to", "evidence"}
     assert "Bergen" in former["content"]
     assert former["valid_to"] is not None
 
@@ -279,6 +280,47 @@ async def test_the_history_of_a_deleted_memory_is_still_shown(
         body["description"],
         "another",
     ]
+
+
+async def test_one_memory_is_shown_with_the_words_of_all_its_versions(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    at = {"timestamp": "2026-03-02T09:15:00+01:00", "speaker": "Ana"}
+    for content in SAID:
+        await say(client, content, metadata=at)
+        await client.post(f"{ADMIN}/flush", json={}, headers=owner)
+        await application.runner.run_until_idle()
+    found = await client.get(f"{ADMIN}/memories?type=semantic", headers=owner)
+    (listed,) = [one for one in found.json()["memories"] if one["version"] == 2]
+
+    path = f"{ADMIN}/memories/{listed['id']}"
+    shown = (await client.get(f"{path}?include_history=true", headers=owner)).json()
+    without = (await client.get(path, headers=owner)).json()
+
+    (evidence,) = shown["evidence"]
+    (turn,) = evidence["turns"]
+    assert (evidence["speakers"], evidence["missing_turns"]) == (["Ana"], 0)
+    assert evidence["said_at"] == "2026-03-02T09:15:00+01:00"
+    assert (turn["speaker"], turn["said_at"]) == ("Ana", "2026-03-02T09:15:00+01:00")
+    assert turn["content"] == SAID[1]
+    (former,) = shown["history"]
+    assert [turn["content"] for turn in former["evidence"][0]["turns"]] == [SAID[0]]
+    assert without["history"] == []
+
+
+async def test_memory_of_turns_that_are_gone_says_so(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    await learn(client, application, owner, SAID[0])
+    await application.store.snapshots.delete_promoted_turns(limit=100)
+
+    found = await client.get(f"{ADMIN}/memories?type=semantic", headers=owner)
+
+    (memory,) = found.json()["memories"]
+    (evidence,) = memory["evidence"]
+    assert (evidence["turns"], evidence["missing_turns"]) == ([], 1)
+    assert (evidence["speakers"], bool(evidence["said_at"])) == (["user"], True)
+    assert memory["content"]
 
 
 async def test_each_project_is_administered_by_itself(
