@@ -52,6 +52,7 @@ STATUSES: Mapping[type[MemoryServerError], int] = {
     errors.ProviderRateLimited: 503,
     errors.ProviderMissing: 503,
     errors.InputTooLong: 413,
+    errors.BudgetSpent: 429,
     errors.InvalidProjectConfig: 422,
     errors.RollFailed: 502,
     errors.WorkerOnly: 421,

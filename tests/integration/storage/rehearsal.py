@@ -18,6 +18,7 @@ from pathlib import Path
 from memory_server.domain.account import AccountRole
 from memory_server.domain.job import JobKind
 from memory_server.domain.memory import Memory
+from memory_server.domain.spending import Usage
 from memory_server.ports.memories import Add, Replace
 from memory_server.ports.store import Store
 from memory_server.storage.sqlite import SqliteStore
@@ -47,6 +48,7 @@ from tests.factories import (
 
 DIRECTORY = Path(__file__).parent / "schemas"
 LATER = START + timedelta(hours=1)
+USAGE = Usage(calls=2, input_tokens=300, output_tokens=40)
 JOBS = ("job-failed", "job-queued")
 
 
@@ -97,6 +99,7 @@ async def fill(store: Store) -> None:
     await store.accounts.add(an_account(client_id="of-all", name="auditor", **organization))
     await store.members.add(member := a_member(user_id=USER))
     await store.members.begin(a_login(id="login"), of=member, now=START, most=5)
+    await store.spending.add(PROJECT, USAGE, at=START)
 
 
 def dump(source: sqlite3.Connection, version: int) -> str:

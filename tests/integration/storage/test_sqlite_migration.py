@@ -33,6 +33,7 @@ VERSIONS = [step.number for step in migrations()]
 WITH_RECORDS = [version for version in VERSIONS if version >= 2]
 WITH_PEOPLE = [version for version in VERSIONS if version >= 4]
 WITH_BLOCKS = [version for version in VERSIONS if version >= 8]
+WITH_SPENDING = [version for version in VERSIONS if version >= 10]
 BLOCKS = {"exchange.user"}
 TURNS = [f"turn-{number}" for number in range(3)]
 
@@ -131,6 +132,13 @@ async def test_blocks_are_kept_and_found(store: SqliteStore) -> None:
 
     assert {one.id for one in await store.memories.get_many(a_scope(), [*BLOCKS])} == BLOCKS
     assert {hit.id for hit in await store.search.text(blocks, ["lisbon"])} == BLOCKS
+
+
+@from_every(WITH_SPENDING)
+async def test_what_was_taken_of_models_is_kept(store: SqliteStore) -> None:
+    taken = await store.spending.read(PROJECT, since=START, before=rehearsal.LATER)
+
+    assert taken == rehearsal.USAGE
 
 
 @from_every(WITH_PEOPLE)
