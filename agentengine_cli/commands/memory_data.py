@@ -220,7 +220,7 @@ def show(
     ctx: typer.Context,
     memory_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="One memory, by its id.", callback=not_blank),
+        typer.Argument(metavar="ID", help="One memory, by its id.", callback=not_blank),
     ] = None,
     user_id: Annotated[
         str | None,
@@ -249,8 +249,9 @@ def show(
 ) -> None:
     """Show one memory, or what is remembered of a user, with the words it rests on.
 
-    agentengine memory show 0198c0de-7a1b --evidence --history
     agentengine memory show --user-id ana --type semantic --no-evidence
+
+    agentengine memory show 019c0de7a1b2 --evidence --history
 
     Evidence is told turn by turn, with who said it and when; of former versions too. Of a turn
     whose words are gone (`ttl_days`, `delete_promoted`), only when it was said is left.

@@ -258,7 +258,9 @@ def _dates_in(text: str) -> Iterator[tuple[str, Span]]:
 
 def _without_dates(text: str) -> str:
     for form, span_of in _DATE_FORMS:
-        text = form.sub(lambda found, of=span_of: " " if of(found) else found.group(), text)
+        places = [found.span() for found in form.finditer(text) if span_of(found)]
+        for start, end in reversed(places):
+            text = f"{text[:start]} {text[end:]}"
     return text
 
 
