@@ -11,10 +11,11 @@ from memory_server.domain.memory import Episode, EventTime
 from memory_server.domain.reconciliation import takes_back
 from memory_server.domain.turn import Role
 from memory_server.domain.withdrawal import tells
-from memory_server.providers.extraction.rules import guards, semantic
+from memory_server.providers.extraction.rules import guards, requests, semantic
 from memory_server.providers.extraction.rules.acts import SMALL_TALK, Act, act_of
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import Utterance, by_anyone
+from memory_server.providers.extraction.rules.rulebook import rulebook
 
 _MAX_CHARACTERS = 1500
 _MAX_SENTENCE = 300
@@ -69,20 +70,26 @@ def extract(conversation: Conversation) -> list[Candidate]:
 
 
 def _lines(conversation: Conversation) -> Iterator[_Line]:
-    for utterance in by_anyone(conversation):
-        if guards.is_override(utterance.turn.content):
-            continue
+    spoken = [one for one in by_anyone(conversation) if not guards.is_override(one.turn.content)]
+    secrets = guards.secrets_in(sentence for one in spoken for sentence in one.sentences)
+    for utterance in spoken:
         for sentence in utterance.sentences:
             act = act_of(sentence)
-            if _WORD.search(sentence) and act not in SMALL_TALK and not guards.is_secret(sentence):
+            if not _is_told(sentence, secrets):
+                continue
+            if _WORD.search(sentence) and act not in SMALL_TALK:
                 text = _shortened(sentence, _MAX_SENTENCE)
                 yield _Line(utterance, text, _weight(sentence), act)
+
+
+def _is_told(sentence: str, secrets: frozenset[str]) -> bool:
+    return not guards.is_secret(sentence) and not any(secret in sentence for secret in secrets)
 
 
 def _without_what_was_taken_back(
     lines: Sequence[_Line], conversation: Conversation
 ) -> Sequence[_Line]:
-    if not any(line.act is Act.FORGET for line in lines):
+    if not any(map(_takes_back, lines)):
         return lines
     facts = semantic.extract(conversation)
     withdrawn = [
@@ -93,8 +100,13 @@ def _without_what_was_taken_back(
     return [
         line
         for line in lines
-        if line.act is not Act.FORGET and not any(tells(line.text, one) for one in withdrawn)
+        if not _takes_back(line) and not any(tells(line.text, one) for one in withdrawn)
     ]
+
+
+def _takes_back(line: _Line) -> bool:
+    book = rulebook(line.utterance.language)
+    return line.act is Act.FORGET or requests.takes_last_back(line.text, book)
 
 
 def _weight(sentence: str) -> int:

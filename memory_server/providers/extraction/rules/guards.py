@@ -1,9 +1,13 @@
 """Sentences that must not be taken for statements of fact."""
 
 import re
+from collections.abc import Iterable
 
+from memory_server.providers.extraction import orders
 from memory_server.providers.extraction.rules.rulebook import guards
 
+_WORDS = re.compile(r"[^\s,;:\"'()«»“”]+?(?=[.!?]*(?:[\s,;:\"'()«»“”]|$))")
+_SHORTEST_SECRET = 3
 _QUESTION = re.compile(r"\?\s*[\"')\]]*$|^¿")
 _GOVERNS = re.compile(
     r"^(?:if|unless|imagine|suppose|according to|as \w+ (?:says|said|puts it)|si|según)\b"
@@ -35,7 +39,7 @@ def is_task(sentence: str) -> bool:
 
 def is_override(text: str) -> bool:
     """Whether the text tries to give orders about memory itself; it is read as data only."""
-    return bool(guards().overrides.search(text))
+    return bool(guards().overrides.search(text)) or orders.gives_orders(text)
 
 
 def is_fiction(sentence: str) -> bool:
@@ -46,6 +50,17 @@ def is_fiction(sentence: str) -> bool:
 def is_secret(sentence: str) -> bool:
     """Whether the sentence tells a password or the like, which nobody should keep."""
     return bool(guards().secrets.search(sentence))
+
+
+def secrets_in(sentences: Iterable[str]) -> frozenset[str]:
+    """Return what looks like the secret in sentences that tell one: words with a digit in them."""
+    return frozenset(
+        word
+        for sentence in sentences
+        if is_secret(sentence)
+        for word in _WORDS.findall(sentence)
+        if len(word) >= _SHORTEST_SECRET and any(letter.isdigit() for letter in word)
+    )
 
 
 def is_meant(clause: str) -> bool:

@@ -20,6 +20,11 @@ _STATES = re.compile(
 )
 
 
+def takes_last_back(sentence: str, book: Rulebook) -> bool:
+    """Whether the speaker asks to forget what they said just now, as by `Delete that`."""
+    return bool(book.forget_last.search(clauses.trimmed(sentence.rstrip("?!. "), book)))
+
+
 def read(sentence: str, book: Rulebook) -> Sequence[Finding] | None:
     """Return what is to be kept or taken back, or None when the sentence is no such request."""
     plain = clauses.trimmed(sentence.rstrip("?"), book)

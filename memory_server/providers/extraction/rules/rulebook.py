@@ -43,6 +43,7 @@ class Rulebook:
     negated: re.Pattern[str]
     remember: re.Pattern[str]
     forget: re.Pattern[str]
+    forget_last: re.Pattern[str]
     matters_break: re.Pattern[str]
     meant: re.Pattern[str]
     prelude: re.Pattern[str]
@@ -115,6 +116,7 @@ _FOLDED = frozenset(
         "closers",
         "remember",
         "forget",
+        "forget_last",
         "matters_break",
         "meant",
         "question_tail",

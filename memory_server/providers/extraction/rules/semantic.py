@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.dates import resolve
@@ -36,14 +37,23 @@ def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
     found: list[Candidate] = []
     spoken_of: dict[str, str | None] = {}
+    last_said: dict[str, str] = {}
     for utterance in by_people(conversation):
         book = rulebook(utterance.language)
         about = spoken_of.get(utterance.subject)
+        if utterance.sentences and guards.takes_back(utterance.sentences[0]):
+            found = _without_last(found, last_said.get(utterance.subject))
         for sentence in _in_earnest(utterance):
             found.extend(_of_sentence(sentence, utterance, found, about))
             about = mentions.mentioned(sentence, book) or about
         spoken_of[utterance.subject] = about
+        last_said[utterance.subject] = utterance.turn.id
     return found
+
+
+def _without_last(found: Sequence[Candidate], last_turn: str | None) -> list[Candidate]:
+    """Leave out what the speaker said in their turn before, which was a joke."""
+    return [c for c in found if last_turn is None or tuple(c.turn_ids)[-1] != last_turn]
 
 
 def _in_earnest(utterance: Utterance) -> Iterator[str]:
@@ -67,10 +77,22 @@ def _of_sentence(
     if corrected is not None:
         yield corrected
         return
+    if requests.takes_last_back(sentence, book):
+        yield from _taken_back(utterance, known)
+        return
     for finding in _findings(sentence, book, about):
         candidate = _candidate(finding, utterance)
         if _is_worth_keeping(finding, candidate, utterance):
             yield candidate
+
+
+def _taken_back(utterance: Utterance, known: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield what takes back all that the speaker said in the turn of their last claim."""
+    mine = [c for c in known if c.claim and c.claim.subject == utterance.subject]
+    last = mine[-1].turn_ids if mine else ()
+    for candidate in mine:
+        if candidate.turn_ids == last and not candidate.retracts:
+            yield replace(candidate, retracts=True, turn_ids=(utterance.turn.id,))
 
 
 def _is_worth_keeping(finding: Finding, candidate: Candidate, utterance: Utterance) -> bool:
