@@ -9,6 +9,7 @@ import pytest
 
 from memory_server.domain.chunk import Source
 from memory_server.domain.job import JobState
+from memory_server.domain.proposal import ProposalState
 from memory_server.domain.scope import Scope
 from memory_server.ports.memories import Add, MemoryQuery
 from memory_server.ports.search import Selection
@@ -33,7 +34,8 @@ VERSIONS = [step.number for step in migrations()]
 WITH_RECORDS = [version for version in VERSIONS if version >= 2]
 WITH_PEOPLE = [version for version in VERSIONS if version >= 4]
 WITH_BLOCKS = [version for version in VERSIONS if version >= 8]
-WITH_SPENDING = [version for version in VERSIONS if version >= 10]
+WITH_SPENDING = [version for version in VERSIONS if version >= 9]
+WITH_PROPOSALS = [version for version in VERSIONS if version >= 10]
 BLOCKS = {"exchange.user"}
 TURNS = [f"turn-{number}" for number in range(3)]
 
@@ -119,6 +121,7 @@ async def test_every_port_reads_what_was_there(store: SqliteStore) -> None:
     snapshot = await store.snapshots.get(PROJECT, "snapshot")
     assert (snapshot.first_seq, snapshot.last_seq) == (1, 2)
     jobs = {job.id: job.state for job in await store.jobs.list(PROJECT)}
+    assert jobs.pop("job-done", JobState.DONE) is JobState.DONE
     assert jobs == dict(zip(rehearsal.JOBS, (JobState.FAILED, JobState.QUEUED), strict=True))
     memories = await store.memories.find(a_scope(), MemoryQuery(include_superseded=True))
     assert {one.id for one in memories} - BLOCKS == {"home", "home-before", "move", "pump"}
@@ -139,6 +142,13 @@ async def test_what_was_taken_of_models_is_kept(store: SqliteStore) -> None:
     taken = await store.spending.read(PROJECT, since=START, before=rehearsal.LATER)
 
     assert taken == rehearsal.USAGE
+
+
+@from_every(WITH_PROPOSALS)
+async def test_what_waits_for_a_decision_waits_on(store: SqliteStore) -> None:
+    waiting = await store.proposals.get(Scope(project_id=PROJECT), "porto")
+
+    assert waiting.state is ProposalState.PENDING
 
 
 @from_every(WITH_PEOPLE)
