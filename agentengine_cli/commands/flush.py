@@ -119,7 +119,11 @@ class _Flush:
             self.output.warning(
                 f"the decisions are those of {len(ended)} of {flushed['jobs']} jobs"
             )
-        return report | {"decisions": _decisions(ended), "failed": _failures(ended)}
+        return report | {
+            "decisions": _decisions(ended),
+            "proposed": _proposed(ended),
+            "failed": _failures(ended),
+        }
 
     async def _promoted(self, status: Status) -> "Flushed":
         """Let the server promote in its own time, within ours; show how far it is."""
@@ -207,6 +211,8 @@ def _told(report: dict[str, Any]) -> dict[str, Any]:
     if "decisions" in report:
         made = (f"{count} {action}" for action, count in report["decisions"].items())
         told["memories"] = ", ".join(made)
+    if report.get("proposed"):
+        told["waiting"] = f"{_counted(report['proposed'], 'proposal')}; agentengine memory review"
     return told
 
 
@@ -228,6 +234,11 @@ def _troubles(found: "JobList", own: set[str] | None) -> list[str]:
 
 def _of_type(job: "JobDocument") -> str:
     return f" ({job.get('type')})" if job.get("type") else ""
+
+
+def _proposed(jobs: "Sequence[JobDocument]") -> int:
+    """Count the candidates of the jobs that wait for somebody to decide on them."""
+    return sum((job.get("result") or {}).get("proposed", 0) for job in jobs)
 
 
 def _decisions(jobs: "Sequence[JobDocument]") -> dict[str, int]:

@@ -179,6 +179,23 @@ def test_archive_page_exports_imports_copies_and_erases(running: Shell) -> None:
     assert "erased: 2" in erased.splitlines()
 
 
+def test_page_of_reviewing_keeps_exactly_what_was_approved(project: Shell) -> None:
+    file = project.directory / "project-config.yaml"
+    text = file.read_text(encoding="utf-8").replace("#approval: automatic", "approval: manual")
+    file.write_text(text, encoding="utf-8")
+    project.ok("memory", "configure", "--yes")
+    project.ok("memory", "apply", "--wait")
+    [typed] = blocks("review-before-remembering.md", "sh")
+
+    told = run(project, ["sh", "-euc", typed])
+
+    *_, shown = told.partition("Facts (semantic): 2")
+    assert "Bergen" in shown
+    assert "allergic to hazelnuts" in shown
+    assert "carpenter" not in shown
+    assert "waiting: " in told
+
+
 @contextmanager
 def remote(directory: Path) -> Iterator[tuple[str, str]]:
     """Start a server that no command of ours manages; yield its address and owner token."""
