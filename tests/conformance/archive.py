@@ -105,6 +105,7 @@ async def _remember(store: Store) -> None:
         extractor="local 1",
         learned_at=START,
         event_time=SPOKEN,
+        speakers=("Ana",),
     )
     live = a_memory(
         id="m-live",

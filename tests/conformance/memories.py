@@ -88,6 +88,7 @@ EVERYTHING: dict[str, Any] = {
             event_time=datetime(2026, 1, 30, tzinfo=TOKYO),
             action="ADD",
             reason="nothing like it is known",
+            speakers=("Ana", "assistant"),
         ),
     ),
     "reinforcement_count": 3,
