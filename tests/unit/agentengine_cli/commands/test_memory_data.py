@@ -1,86 +1,13 @@
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from memory_server.client import MemoryServerClient
+from tests.unit.agentengine_cli.commands.documents import a_job, a_memory
 from tests.unit.agentengine_cli.conftest import Cli
 from tests.unit.agentengine_cli.stand_in import StandIn
-
-LONG = "Ana lives in Lisbon, in a flat that looks over the river and the long red bridge. " * 3
-
-
-def a_memory(**changes: Any) -> dict[str, Any]:
-    return {
-        "id": "m1",
-        "type": "semantic",
-        "label": "home_city",
-        "content": LONG,
-        "user_id": "ana",
-        "visibility": "private",
-        "version": 2,
-        "is_latest": True,
-        "valid_from": "2024-05-08T10:00:00Z",
-        "valid_to": None,
-        "event_time": {
-            "start": "2024-05-01T00:00:00Z",
-            "end": "2024-06-01T00:00:00Z",
-            "precision": "month",
-            "in_words": "in May 2024",
-            "words": "in May",
-        },
-        "reinforcement_count": 3,
-        "evidence": [
-            {
-                "snapshot_id": "p1",
-                "session_id": "s1",
-                "turns": [
-                    {
-                        "id": "t3",
-                        "turn_seq": 3,
-                        "role": "user",
-                        "speaker": "Ana",
-                        "said_at": "2024-05-08T10:00:30Z",
-                        "content": "I moved",
-                    }
-                ],
-                "missing_turns": 0,
-                "speakers": ["Ana"],
-                "said_at": "2024-05-08T10:00:30Z",
-                "extractor": "rules/1",
-                "learned_at": "2024-05-08T10:01:00Z",
-                "action": "UPDATE",
-                "reason": "a new value",
-            }
-        ],
-        "history": [
-            {
-                "version": 1,
-                "content": "Ana lives in Porto.",
-                "valid_from": "2023-01-02T00:00:00Z",
-                "valid_to": "2024-05-08T10:00:00Z",
-                "evidence": [],
-            }
-        ],
-    } | changes
-
-
-def a_job(**changes: Any) -> dict[str, Any]:
-    return {
-        "id": "j1",
-        "kind": "extract",
-        "type": "semantic",
-        "state": "done",
-        "attempts": 1,
-        "user_id": "ana",
-        "session_id": "s1",
-        "due_at": "2024-05-08T10:00:00Z",
-        "error_code": None,
-        "error": None,
-        "result": {"decisions": []},
-    } | changes
 
 
 def test_memories_are_shown_by_type_and_within_eighty_columns(
