@@ -6,6 +6,11 @@ from collections.abc import Iterable
 from memory_server.providers.extraction import orders
 from memory_server.providers.extraction.rules.rulebook import guards
 
+_JOKED = re.compile(
+    r"\b(?:kidding|joking|jk|a joke|made (?:that|it) up|pulling your leg|(?:es|era) broma|bromeaba"
+    r"|de broma|(?:es|era) mentira|(?:es|era|de) coña|me lo inventé|no te lo? creas)\b",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(r"[^\s,;:\"'()«»“”]+?(?=[.!?]*(?:[\s,;:\"'()«»“”]|$))")
 _SHORTEST_SECRET = 3
 _QUESTION = re.compile(r"\?\s*[\"')\]]*$|^¿")
@@ -30,6 +35,11 @@ def is_joke(sentence: str) -> bool:
 def takes_back(sentence: str) -> bool:
     """Whether the sentence says that the one before it was a joke."""
     return bool(guards().jokes.search(sentence)) and len(sentence.split()) <= 6
+
+
+def was_joking(sentence: str) -> bool:
+    """Whether the sentence says in words that what was said before it was none in earnest."""
+    return bool(_JOKED.search(sentence))
 
 
 def is_task(sentence: str) -> bool:

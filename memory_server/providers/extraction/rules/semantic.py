@@ -41,7 +41,7 @@ def extract(conversation: Conversation) -> list[Candidate]:
     for utterance in by_people(conversation):
         book = rulebook(utterance.language)
         about = spoken_of.get(utterance.subject)
-        if utterance.sentences and guards.takes_back(utterance.sentences[0]):
+        if utterance.sentences and guards.was_joking(utterance.sentences[0]):
             found = _without_last(found, last_said.get(utterance.subject))
         for sentence in _in_earnest(utterance):
             found.extend(_of_sentence(sentence, utterance, found, about))

@@ -134,6 +134,24 @@ async def test_the_history_of_a_memory_is_every_version_the_oldest_first(
     assert [version["is_latest"] for version in versions] == [False, True]
 
 
+async def test_the_history_of_a_memory_tells_why_each_version_came_to_be(
+    client: httpx.AsyncClient, application: Application, owner: dict[str, str]
+) -> None:
+    for content in SAID:
+        await learn(client, application, owner, content)
+    shown = (await client.get(f"{ADMIN}/memories?type=semantic", headers=owner)).json()["memories"]
+    [changed] = [memory for memory in shown if memory["version"] > 1]
+
+    path = f"{ADMIN}/memories/{changed['id']}/history"
+    versions = (await client.get(path, headers=owner)).json()["versions"]
+
+    decisions = [version["decisions"][-1] for version in versions]
+    assert [(one["action"], one["reason"]) for one in decisions] == [
+        ("ADD", "nothing like it is known"),
+        ("UPDATE", "newer word on the same matter"),
+    ]
+
+
 async def test_jobs_are_listed_with_their_counts(
     client: httpx.AsyncClient, owner: dict[str, str]
 ) -> None:
