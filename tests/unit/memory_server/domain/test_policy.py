@@ -53,8 +53,7 @@ RIGHTS = [
     (AGENT, MEMORY),
     (
         a_person(AccountRole.PROJECT_OWNER),
-        MEMORY
-        | {Right.REVIEW, Right.ADMINISTER, Right.KEEP_CREDENTIALS, Right.SEE_PROJECTS},
+        MEMORY | {Right.REVIEW, Right.ADMINISTER, Right.KEEP_CREDENTIALS, Right.SEE_PROJECTS},
     ),
     (a_person(AccountRole.AGENT_DEVELOPER), MEMORY | {Right.REVIEW, Right.SEE_PROJECTS}),
     (a_person(AccountRole.PROJECT_READ_ONLY), {Right.READ_MEMORY, Right.SEE_PROJECTS}),
