@@ -151,8 +151,8 @@ def approve(
 
     agentengine memory review approve --all --user-id ana --type semantic --yes
     """
-    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
     chosen = _Choice(ids, all_, user_id, of_type)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
     _decide(current(ctx), server, "approve", chosen, reason=reason, yes=yes)
 
 
@@ -175,8 +175,8 @@ def reject(
 
     agentengine memory review reject ID --reason "It was a joke"
     """
-    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
     chosen = _Choice(ids, all_, user_id, of_type)
+    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
     _decide(current(ctx), server, "reject", chosen, reason=reason, yes=yes)
 
 
