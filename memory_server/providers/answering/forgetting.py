@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.claims import ALL, KINDS
 from memory_server.domain.wording import tokens
 from memory_server.providers.answering.matching import best
 from memory_server.providers.extraction.rules import language, requests
@@ -33,17 +34,23 @@ def named_facts(request: str, chunks: Sequence[Chunk], told: Sequence[str]) -> S
         return ()
     facts = [chunk for chunk in chunks if chunk.source is Source.SEMANTIC]
     labelled = [chunk for chunk in facts if "label" in chunk.metadata]
-    meant = [_first_meant(finding, labelled) for finding in findings]
-    named = dict.fromkeys(content for content in meant if content is not None)
+    named = dict.fromkeys(fact for finding in findings for fact in _meant(finding, labelled))
     if named:
         return tuple(named)
     others = [chunk.content for chunk in facts if chunk not in labelled]
     return [match.sentence for match in best(request, (*others, *told), limit=1)]
 
 
-def _first_meant(finding: Finding, facts: Sequence[Chunk]) -> str | None:
-    """Return the fact that a finding takes back: each ends one."""
-    return next((fact.content for fact in facts if _means(finding, fact)), None)
+def _meant(finding: Finding, facts: Sequence[Chunk]) -> Sequence[str]:
+    """Return the facts that a finding takes back: all of a kind if it says so, else the only one.
+
+    What names no kind of things ends one.
+    """
+    meant = [fact.content for fact in facts if _means(finding, fact)]
+    if finding.value == ALL:
+        return meant
+    is_kind = tuple(finding.attribute.split("_")) in KINDS
+    return () if is_kind and len(meant) > 1 else meant[:1]
 
 
 def _means(finding: Finding, chunk: Chunk) -> bool:
@@ -51,4 +58,6 @@ def _means(finding: Finding, chunk: Chunk) -> bool:
     label = str(chunk.metadata["label"])
     if label != finding.attribute and not label.startswith(f"{finding.attribute}_"):
         return False
-    return finding.value in (YES, NO) or set(tokens(finding.value)) <= set(tokens(chunk.content))
+    return finding.value in (YES, NO, ALL) or set(tokens(finding.value)) <= set(
+        tokens(chunk.content)
+    )

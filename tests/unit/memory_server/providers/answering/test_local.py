@@ -166,7 +166,8 @@ async def test_only_a_statement_is_noted(message: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("Forget what I'm allergic to.", "I could not tell what to forget."),
+        ("Forget what I'm allergic to.", f"I will forget: {FACTS[1]}"),
+        ("Forget my allergy.", f"I will forget: {FACTS[1]}"),
         ("Forget my shellfish allergy.", f"I will forget: {FACTS[1]}"),
         ("Forget that I am allergic to shellfish.", f"I will forget: {FACTS[1]}"),
         ("Please forget my job", f"I will forget: {FACTS[2]}"),
@@ -189,6 +190,18 @@ async def test_forgetting_is_promised_only_for_what_will_be_taken_back(
     chunks = [fact_chunk(text, label=label) for text, label in zip(FACTS, labels, strict=True)]
 
     assert await answer_from(message, chunks) == expected
+
+
+async def test_of_several_of_a_kind_all_are_forgotten_or_none() -> None:
+    facts = ("The user is allergic to nuts.", "The user is allergic to soy.")
+    labels = ("allergic_to_nuts", "allergic_to_soy")
+    chunks = [fact_chunk(text, label=label) for text, label in zip(facts, labels, strict=True)]
+
+    both = await answer_from("Forget my allergies.", chunks)
+    neither = await answer_from("Forget my allergy.", chunks)
+
+    assert both == f"I will forget: {facts[0]} {facts[1]}"
+    assert facts[0] not in neither
 
 
 @pytest.mark.parametrize(
