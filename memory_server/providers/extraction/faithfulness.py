@@ -8,10 +8,11 @@ and their own time give it. Wording, order and grammar are the writer's own.
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from memory_server.domain.calendar import (
     MONTH_NAME,
@@ -169,21 +170,41 @@ class _Comparison:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    """The words of a text as names are looked for among them."""
+
+    words: Mapping[str, frozenset[str]]
+    """Folded, by their first letters."""
+    initials: str
+
+
+@lru_cache(maxsize=8)
+def _vocabulary(text: str) -> _Vocabulary:
+    by_letter: dict[str, set[str]] = defaultdict(set)
+    initials: list[str] = []
+    for word in _split(text):
+        folded = _folded(word)
+        by_letter[folded[:1]].add(folded)
+        initials.append(word[0].upper())
+    return _Vocabulary(
+        {key: frozenset(words) for key, words in by_letter.items()}, "".join(initials)
+    )
+
+
 class _Known:
-    """The words of a conversation, as names are looked for among them."""
+    """What a conversation names, in words or by its times."""
 
     def __init__(self, words: Words) -> None:
-        said = f"{words.conversation}\n{words.evidence}"
-        self._words = frozenset(_folded(word) for word in _split(said))
-        self._initials = "".join(word[0].upper() for word in _split(said))
-        self._months = {MONTHS[word] for word in self._words if word in MONTHS}
-        self._weekdays = {WEEKDAYS[word] for word in self._words if word in WEEKDAYS}
+        self._said = tuple(_vocabulary(text) for text in (words.evidence, words.conversation))
+        self._days: set[date] = set()
+        self._months: set[int] = set()
         for first, after in words.spans:
-            days = [first, after - timedelta(days=1)]
-            self._months |= {day.month for day in days}
-            if (after - first).days <= len(WEEKDAYS):
+            last = after - timedelta(days=1)
+            self._months |= {first.month, last.month}
+            if last - first < timedelta(days=len(set(WEEKDAYS.values()))):
                 count = range((after - first).days)
-                self._weekdays |= {(first + timedelta(days=n)).weekday() for n in count}
+                self._days |= {first + timedelta(days=number) for number in count}
 
     def has(self, name: str) -> bool:
         """Whether a name was said: each of its parts, a single letter aside."""
@@ -191,15 +212,25 @@ class _Known:
 
     def _has(self, name: str) -> bool:
         word = _folded(name)
-        if word in _ROLES or word in self._words:
+        if word in _ROLES or self._stands(word):
             return True
-        if word in MONTHS:
-            return MONTHS[word] in self._months
-        if word.removesuffix("s") in WEEKDAYS:
-            return WEEKDAYS[word.removesuffix("s")] in self._weekdays
-        if name.isupper() and len(name) > 1 and name in self._initials:
+        day = WEEKDAYS.get(word.removesuffix("s"))
+        if word in MONTHS or day is not None:
+            return self._is_named_otherwise(word, day)
+        if name.isupper() and any(name in said.initials for said in self._said):
             return True
-        return any(_are_alike(word, known) for known in self._words)
+        near = (said.words.get(word[0], ()) for said in self._said)
+        return any(_are_alike(word, known) for words in near for known in words)
+
+    def _stands(self, word: str) -> bool:
+        return any(word in said.words.get(word[:1], ()) for said in self._said)
+
+    def _is_named_otherwise(self, word: str, day: int | None) -> bool:
+        """Whether a month or weekday was said in another spelling, or is that of a time."""
+        names, number = (WEEKDAYS, day) if day is not None else (MONTHS, MONTHS[word])
+        told = self._months if day is None else {one.weekday() for one in self._days}
+        spellings = (_folded(name) for name, same in names.items() if same == number)
+        return number in told or any(map(self._stands, spellings))
 
 
 def _names_in(text: str) -> Iterator[str]:

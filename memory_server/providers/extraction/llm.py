@@ -1,5 +1,6 @@
 """Extraction by a language model."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
@@ -83,7 +84,7 @@ class LanguageModelExtractor(Extractor):
         asked = Message(role="user", text=render([_shown(piece) for piece in window]))
         completion = await self._ask(prompt, [asked], tally)
         answer = parse(completion.text, key=KEY)
-        checked = checker.check(answer.items) if answer else Checked()
+        checked = await _checked(checker, answer)
         tally.candidates += checked.candidates
         if answer is not None and not checked.rejected:
             tally.rejected += _cut_off(answer)
@@ -111,7 +112,7 @@ class LanguageModelExtractor(Extractor):
         answer = parse(completion.text, key=KEY)
         if answer is None and not (first.candidates or first.rejected):
             raise _unusable(completion.text)
-        second = checker.check(answer.items) if answer else Checked()
+        second = await _checked(checker, answer)
         tally.candidates += second.candidates
         tally.rejected += second.rejected or (() if answer and answer.items else first.rejected)
 
@@ -152,6 +153,11 @@ def _shown(piece: Piece) -> ShownTurn:
         said_at=said_at(turn),
         is_continued=piece.start > 0,
     )
+
+
+async def _checked(checker: Checker, answer: Answer | None) -> Checked:
+    """Check an answer's items beside the event loop: many of them take a while."""
+    return await asyncio.to_thread(checker.check, answer.items) if answer else Checked()
 
 
 def _cut_off(answer: Answer) -> Sequence[Rejected]:
