@@ -9,6 +9,7 @@ from tests.chat_server import ChatServer, running
 from tests.clock import CountingIds, ManualClock
 from tests.integration.reconciliation.cases import CASES, Case
 from tests.integration.reconciliation.life import Life
+from tests.integration.reconciliation.word_cases import WORD_CASES
 from tests.integration.storage.sqlite_stores import InMemory
 
 
@@ -20,7 +21,7 @@ def chat() -> Iterator[ChatServer]:
 
 EACH = [
     pytest.param(adapter, case, id=f"{adapter}: {case.name}")
-    for case in CASES
+    for case in (*CASES, *WORD_CASES)
     for adapter in case.adapters
 ]
 
