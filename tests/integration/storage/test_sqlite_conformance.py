@@ -8,7 +8,7 @@ from tests.conformance.blocks import BlocksContract
 from tests.conformance.evidence import EvidenceContract
 from tests.conformance.executions import ExecutionsContract
 from tests.conformance.hostile_texts import HostileTextsContract
-from tests.conformance.isolation import IsolationContract
+from tests.conformance.isolation_contract import IsolationContract
 from tests.conformance.isolation_scopes import ScopesContract
 from tests.conformance.job_claims import JobClaimsContract
 from tests.conformance.job_order import JobOrderContract
