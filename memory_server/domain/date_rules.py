@@ -1,6 +1,8 @@
 """Expressions of time in English, Spanish, German and Portuguese, and how each is read."""
 
 import re
+from collections.abc import Sequence
+from functools import cache
 
 from memory_server.domain import date_handlers as read
 from memory_server.domain.calendar import (
@@ -57,9 +59,8 @@ _LATER = r"(?P<after>later|afterwards|después|más tarde|depois|mais tarde|spä
 _EARLIER = r"(?:earlier|antes|zuvor|vorher|davor)"
 
 
-def _rule(expression: str, handler: read.Handler) -> Rule:
-    whole = rf"(?<![\w-])(?<!\d[.,]){expression}(?![\w-])"
-    return re.compile(whole, re.IGNORECASE), handler
+def _rule(expression: str, handler: read.Handler) -> tuple[str, read.Handler]:
+    return rf"(?<![\w-])(?<!\d[.,]){expression}(?![\w-])", handler
 
 
 _DATES = (
@@ -188,12 +189,18 @@ _FROM_ANOTHER = (
         read.untold,
     ),
 )
-RULES: tuple[Rule, ...] = (*_DATES, *_NAMED, *_COUNTS, *_WIDE, *_FROM_ANOTHER)
 _HINTS = frozenset(
     part
     for words in (*MONTHS, *WEEKDAYS, *UNITS, *read.NAMED_DAYS, _WEEKEND, "fin fim fortnight")
     for part in _WORDS.findall(words)
 ).difference("the this last before after esta de da antes depois pasado".split())
+
+
+@cache
+def rules() -> Sequence[Rule]:
+    """Return the rules; they take a moment to compile, so nobody waits who reads no times."""
+    listed = (*_DATES, *_NAMED, *_COUNTS, *_WIDE, *_FROM_ANOTHER)
+    return [(re.compile(expression, re.IGNORECASE), handler) for expression, handler in listed]
 
 
 def may_tell_a_time(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Expressions of time in Chinese, which writes no spaces, and how each is read."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from memory_server.domain.calendar import (
@@ -85,7 +86,7 @@ def _rule(expression: str, handler: Handler) -> tuple[re.Pattern[str], Handler]:
     return re.compile(expression), handler
 
 
-RULES: tuple[tuple[re.Pattern[str], Handler], ...] = (
+_RULES: tuple[tuple[re.Pattern[str], Handler], ...] = (
     _rule(
         rf"(?<!\d)(?P<year>{YEAR_NUMBER})年(?:(?P<month>\d{{1,2}})月(?:(?P<number>\d{{1,2}})[日号])?)?",
         _dated,
@@ -101,6 +102,11 @@ RULES: tuple[tuple[re.Pattern[str], Handler], ...] = (
     _rule(rf"{_COUNT}(?:之|以)?后", _counted),
 )
 _HINTS = frozenset("年月天周期拜晚早")
+
+
+def rules() -> Sequence[tuple[re.Pattern[str], Handler]]:
+    """Return the rules."""
+    return _RULES
 
 
 def may_tell_a_time(text: str) -> bool:

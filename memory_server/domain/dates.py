@@ -108,7 +108,7 @@ def _expressions(sentence: str) -> list[tuple[re.Match[str], Handler]]:
         (match, handler)
         for language in (date_rules, date_rules_zh)
         if language.may_tell_a_time(sentence)
-        for expression, handler in language.RULES
+        for expression, handler in language.rules()
         for match in expression.finditer(sentence)
     ]
     return sorted(found, key=lambda item: (item[0].start(), -item[0].end()))
