@@ -244,6 +244,13 @@ TRIES: dict[str, Try] = {
         LeaseLost,
         by_user=False,
     ),
+    "Jobs.defer": Try(
+        lambda s, k, o: s.jobs.defer(
+            replace(k.job, project_id=o.project_id), due_at=START, code="C", reason="r"
+        ),
+        LeaseLost,
+        by_user=False,
+    ),
     "Jobs.fail": Try(
         lambda s, k, o: s.jobs.fail(
             replace(k.job, project_id=o.project_id), code="C", reason="r", now=START
