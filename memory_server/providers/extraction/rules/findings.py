@@ -70,6 +70,8 @@ class Finding:
     retracts: bool = False
     to_assistant: bool = False
     """Whether it is said to an assistant only, not between people."""
+    is_event: bool = False
+    """Whether what ended is told as an event."""
     dated: bool = False
     """Whether it is worth keeping only with the time at which it took place."""
 
@@ -82,7 +84,9 @@ def find(clause: str, book: Rulebook, *, sentence: str = "") -> Sequence[Finding
     core = _core(clause, book)
     found = _unique(_matched(book.exact, core, clause, book, sentence))
     found = found or list(_denied(core, clause, book))
-    return found or _unique(_matched(book.loose, core, clause, book, sentence))[:1]
+    if found and not all(finding.is_event for finding in found):
+        return found
+    return [*found, *_unique(_matched(book.loose, core, clause, book, sentence))[:1]]
 
 
 def _core(clause: str, book: Rulebook) -> str:
@@ -137,6 +141,8 @@ def _findings(
             words=_words(pattern, clause, groups, item),
             exclusive=pattern.exclusive or pattern.polar,
             polar=pattern.polar,
+            retracts=pattern.ends,
+            is_event=pattern.ends,
             to_assistant=pattern.to_assistant,
             dated=pattern.dated,
         )

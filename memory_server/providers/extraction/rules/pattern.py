@@ -44,6 +44,8 @@ class Pattern:
     """The name of a list whose words the verb, the thing's or the value's last must not be."""
     solid: bool = False
     """Whether the value must be something fixed, no judgement and no passing state."""
+    ends: bool = False
+    """Whether it tells what holds no longer; more may be found in the clause beside it."""
     alone: bool = False
     """Whether it counts only when nothing was found in the clause before it."""
     words: str = ""

@@ -66,6 +66,49 @@ async def test_taking_back_names_what_holds_no_longer(
     assert claims([fact]) == [(attribute, value)]
 
 
+@pytest.mark.parametrize(
+    ("spoken", "workplace"),
+    [
+        ("I left Acme last month.", "Acme"),
+        ("I was laid off from Acme.", "Acme"),
+        ("Me despidieron de Movistar.", "Movistar"),
+    ],
+)
+async def test_leaving_is_an_event_and_ends_what_was_left(spoken: str, workplace: str) -> None:
+    dated = said(spoken, metadata={"date": "8 May 2023"})
+
+    found = (await RuleExtractor().extract(dated, MemoryType.SEMANTIC)).candidates
+
+    assert [(c.claim.attribute, c.retracts) for c in found if c.claim] == [
+        ("workplace", True),
+        ("event", False),
+    ]
+    assert found[0].claim is not None
+    assert found[0].claim.value == workplace
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        "I live in Rome. || Delete that, please.",
+        "I live in Rome. || That wasn't true.",
+        "Vivo en Roma. || Bórralo, por favor.",
+    ],
+)
+async def test_what_was_said_last_is_taken_back_without_being_named(spoken: str) -> None:
+    found = await facts(*spoken.split(" || "))
+
+    assert [fact.retracts for fact in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    ["I'm a professional astronaut. || Haha, kidding!", "Soy astronauta. || Era broma, tranquila."],
+)
+async def test_joke_that_is_owned_up_to_in_the_next_turn_leaves_nothing(spoken: str) -> None:
+    assert not await facts(*spoken.split(" || "))
+
+
 @pytest.mark.parametrize(("spoken", "attributes"), FORGOTTEN)
 async def test_forgetting_a_matter_takes_back_whatever_is_known_of_it(
     spoken: str, attributes: Sequence[str]
