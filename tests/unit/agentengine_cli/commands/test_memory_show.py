@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.agentengine_cli.commands.test_memory_data import a_memory
+from tests.unit.agentengine_cli.commands.documents import a_memory
 from tests.unit.agentengine_cli.conftest import Cli
 from tests.unit.agentengine_cli.stand_in import StandIn
 
