@@ -10,7 +10,7 @@ from memory_server.api.caller import Caller
 from memory_server.api.nearness import is_near
 from memory_server.api.serving import Services, deployment, services
 from memory_server.domain.account import Principal, PrincipalKind
-from memory_server.domain.policy import Right, check_enforced, check_right
+from memory_server.domain.policy import Right, check_decides, check_enforced, check_right
 from memory_server.errors import InvalidRequest, NotAuthenticated, OrganizationNotFound
 from memory_server.services.deployment import Deployment
 from memory_server.services.executions import ExecutionKeeping
@@ -60,7 +60,9 @@ async def owner(request: Request) -> Caller:
 
 async def reviewer(request: Request) -> Caller:
     """Return who decides what is remembered: an owner, or a person of what is their own."""
-    return await _admitted(request, Right.REVIEW)
+    found = await _admitted(request, Right.REVIEW)
+    check_decides(found.standing)
+    return found
 
 
 async def keyholder(request: Request) -> Caller:

@@ -175,6 +175,15 @@ def user_meant(standing: Standing, named: Named) -> str | None:
     return user_id
 
 
+def check_decides(standing: Standing) -> None:
+    """Refuse calls from inside an execution: an agent does not decide on what it was told."""
+    if standing.inside:
+        raise Forbidden(
+            "what is proposed is not reviewed from inside an execution: leave the execution header "
+            "out, and call as whoever decides"
+        )
+
+
 def user_reviewed(principal: Principal, named: str | None) -> str | None:
     """Return whose proposals a caller who may review sees and decides; None: everybody's.
 

@@ -11,6 +11,7 @@ import pytest
 from memory_server.domain.archive import (
     ArchivedJob,
     ArchivedMemory,
+    ArchivedProposal,
     ArchivedSession,
     ArchivedSnapshot,
     ArchivedTurn,
@@ -20,11 +21,12 @@ from memory_server.domain.archive import (
 from memory_server.domain.archive_checks import DEEPEST, LARGEST
 from memory_server.domain.archive_lines import item_line, item_of
 from memory_server.domain.job import JobKind
+from memory_server.domain.proposal import edited
 from memory_server.domain.snapshot import SessionState
 from memory_server.domain.turn import Role, Turn
 from memory_server.errors import InvalidArchive
 from tests.clock import START
-from tests.factories import PROJECT, a_block, a_job, a_memory, a_record, a_snapshot
+from tests.factories import PROJECT, a_block, a_job, a_memory, a_proposal, a_record, a_snapshot
 
 VECTOR = StoredVector(space="model@3", data=np.array([1, 2, 3], "<f4").tobytes())
 SNAPSHOT = a_snapshot(1, 2, id="s-1")
@@ -43,6 +45,9 @@ ITEMS: Mapping[str, Item] = {
     "memory": ArchivedMemory(memory=a_memory(id="m"), root_id="m", vectors=[VECTOR]),
     "record": ArchivedMemory(memory=a_memory(id="r", body=a_record(tags={"n": -1})), root_id="r"),
     "block": ArchivedMemory(memory=a_memory(id="b", body=a_block()), root_id="b"),
+    "proposal": ArchivedProposal(
+        proposal=edited(a_proposal(), {"text": "Ana lives in Faro"}, by="owner", now=START)
+    ),
     "turn": ArchivedTurn(turn=TURN, vectors=[VECTOR]),
     "session": ArchivedSession(
         session=SessionState(
@@ -99,6 +104,14 @@ def test_what_this_program_writes_is_read(name: str) -> None:
         ("block", ["memory", "body", "messages", 0, "role"], "nobody"),
         ("block", ["memory", "body", "messages", 0], {"content": "x"}),
         ("block", ["memory", "body", "annotations", "time"], "\ud800"),
+        ("proposal", ["proposal", "candidate", "type"], "block"),
+        ("proposal", ["proposal", "original", "type"], "nothing"),
+        ("proposal", ["proposal", "candidate", "confidence"], 1.5),
+        ("proposal", ["proposal", "candidate", "confidence"], float("nan")),
+        ("proposal", ["proposal", "state"], "approved"),
+        ("proposal", ["proposal", "decided_at"], START.isoformat()),
+        ("proposal", ["proposal", "revision"], 0),
+        ("proposal", ["proposal", "reason"], "\ud800"),
         ("turn", ["turn", "turn_seq"], 0),
         ("turn", ["turn", "turn_seq"], 2**63),
         ("turn", ["turn", "content"], "\udc00"),
