@@ -103,8 +103,8 @@ Older spellings are understood: `PROJECT_MEMBER` is `PROJECT_READ_ONLY`, `ORG_AD
 REVIEW = """
 People who do not own the project review only what is proposed of themselves; whoever may administer
 it reviews what is proposed of all. An agent's process never reviews, nor does anybody from inside
-an execution, nor a service account below `PROJECT_OWNER`: whoever talks with the user is not whoever
-decides what is kept of it.
+an execution, nor a service account below `PROJECT_OWNER`: whoever talks with the user is not the
+one who decides what is kept of it.
 """
 
 POLICY = """
