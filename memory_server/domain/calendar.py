@@ -86,12 +86,12 @@ def written_date(
     """Return the day that a match of a written date names, or None when its year is missing.
 
     A missing year is looked for before `near` (direction -1) or after it (1). Raises
-    `ValueError` for a day that no calendar has.
+    `ValueError` for a day or month that no calendar has.
     """
     groups = match.groupdict()
     if groups.get("iso"):
         return date.fromisoformat(groups["iso"].replace("/", "-"))
-    month, number = MONTHS[groups["month"].casefold()], int(groups["number"])
+    month, number = month_named(groups["month"]), int(groups["number"])
     if groups["year"]:
         return date(int(groups["year"]), month, number)
     if near is None or direction == 0:
@@ -99,6 +99,14 @@ def written_date(
     this_year = date(near.year, month, number)
     is_wrong_side = this_year < near if direction > 0 else this_year > near
     return date(near.year + direction, month, number) if is_wrong_side else this_year
+
+
+def month_named(name: str) -> int:
+    """Return a month's number; `ValueError` for letters that only look like its name."""
+    number = MONTHS.get(name.casefold())
+    if number is None:
+        raise ValueError(f"{name!r} is no month")
+    return number
 
 
 def days(start: date, count: int = 1) -> Span:

@@ -88,7 +88,7 @@ def _spans(
 def _span(handler: Handler, reading: Reading) -> Span | None:
     try:
         return handler(reading)
-    except (ValueError, OverflowError):  # a day that no calendar has
+    except (ValueError, OverflowError, KeyError):  # a day that no calendar has, or a name
         return None
 
 

@@ -21,6 +21,7 @@ from memory_server.domain.calendar import (
     WRITTEN_DATES,
     YEAR_NUMBER,
     Span,
+    month_named,
     written_date,
 )
 from memory_server.providers.extraction.quantities import (
@@ -303,8 +304,11 @@ def _day(found: re.Match[str]) -> Span | None:
     return None if day is None else (day, day + timedelta(days=1))
 
 
-def _month(found: re.Match[str]) -> Span:
-    first = date(int(found["year"]), MONTHS[found["month"].casefold()], 1)
+def _month(found: re.Match[str]) -> Span | None:
+    try:
+        first = date(int(found["year"]), month_named(found["month"]), 1)
+    except ValueError:
+        return None
     return first, first + timedelta(days=28)
 
 

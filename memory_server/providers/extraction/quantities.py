@@ -12,6 +12,7 @@ _LIST_MARK = re.compile(
 _AFTERNOON = re.compile(
     r"\s*p\.?\s?m\b|\s*(?:de la (?:tarde|noche)|da (?:tarde|noite))", re.IGNORECASE
 )
+_CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[.:](?P<minutes>\d\d))?")
 _TIMES = (
     (1000, re.compile(r"\s?k\b|\s(?:thousand|mil|tausend)\b", re.IGNORECASE)),
     (10**6, re.compile(r"\s?m(?:illion(?:en)?|illones|illón|ilhões|n)?\b", re.IGNORECASE)),
@@ -144,10 +145,10 @@ def _readings(written: str, after: str) -> frozenset[str]:
     for factor, form in _TIMES:
         if form.match(after):
             found |= {_product(reading, factor) for reading in list(found)}
-    if _AFTERNOON.match(after):
-        hour, _, rest = written.replace(".", ":").partition(":")
-        later = str(int(hour) % 12 + 12)
-        found |= {later, f"{later}:{rest}"} if rest not in ("", "00") else {later, f"{later}:00"}
+    clock = _CLOCK.fullmatch(written) if _AFTERNOON.match(after) else None
+    if clock:
+        later, minutes = str(int(clock["hour"]) % 12 + 12), clock["minutes"] or "00"
+        found |= {f"{later}:{minutes}"} | ({later} if minutes == "00" else set())
     return frozenset(found)
 
 

@@ -4,6 +4,8 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_server.domain.dates import resolve, resolve_each
 
@@ -260,3 +262,25 @@ def test_first_expression_that_resolves_counts() -> None:
 
     assert found is not None
     assert found.words == "yesterday"
+
+
+WORDS = st.sampled_from(
+    "on in the of last next the end by May 3 3rd 31 99 2023 0001 9999 3/4 12 de mayo el lunes two "
+    "weeks days ago week before after that later , . ( 5月 2023年 13月 0日 上周 八 一百 fin de mes "
+    "apr\u0131l fr\u0131day month\u017f \u0663".split()
+)  # fmt: skip
+
+
+@given(
+    text=st.lists(WORDS | st.text(max_size=5), max_size=20).map(" ".join),
+    day=st.sampled_from([MONDAY, MONDAY.replace(year=1), MONDAY.replace(year=9999)]),
+)
+def test_any_text_is_read_without_a_fault(text: str, day: datetime) -> None:
+    for event in resolve_each(text, day):
+        assert event.start < event.end
+        assert resolve(text, day, after=text) is not None
+
+
+@pytest.mark.parametrize("text", ["on 5 apr\u0131l 2023", "last fr\u0131day"])
+def test_letters_that_only_look_like_a_name_name_nothing(text: str) -> None:
+    assert resolve(text, MONDAY) is None

@@ -61,3 +61,7 @@ def test_source_tells_when_a_turn_was_said(
 def test_date_header_is_not_part_of_what_was_said() -> None:
     assert without_header("[2023-05-08 13:56] I am home") == "I am home"
     assert without_header("[2023] I am home") == "[2023] I am home"
+
+
+def test_letters_that_only_look_like_a_month_name_no_time() -> None:
+    assert source_time({"date": "5 apr\u0131l 2023"}, "5 apr\u0131l 2023\nHi") is None

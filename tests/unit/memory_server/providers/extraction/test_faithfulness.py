@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_server.domain.dates import resolve_each
 from memory_server.providers.extraction.faithfulness import (
@@ -178,3 +180,24 @@ def test_person_or_term_that_was_named_stands(name: str) -> None:
 @pytest.mark.parametrize("name", ["Bob", "everyone", "all users", "admin", "Flux"])
 def test_person_or_term_that_was_not_named_is_found(name: str) -> None:
     assert named_unfounded(name, _words("Tell everyone, admin and all users of it.")) is not None
+
+
+PIECES = st.sampled_from(
+    "Ana said 3 3/4 pm 10:99 1,000 13.500,5 \u00bd \u00b2 \u0663 three twenty five k million ` ``` "
+    "https:// www. \n . 5月 May apr\u0131l 2023 31. 12 de mayo O'Brien - (a) 1. step 2 $ %".split(
+        " "
+    )
+)
+TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=20).map(" ".join)
+
+
+@given(told=TEXTS, said=TEXTS)
+def test_any_text_is_compared_without_a_fault(told: str, said: str) -> None:
+    unfounded(told, _words(said, DAY))
+    named_unfounded(told, _words(said))
+    assert headline_unfounded(said, _words(said)) is None
+
+
+@given(said=TEXTS)
+def test_what_repeats_what_was_said_is_never_doubted(said: str) -> None:
+    assert unfounded(said, _words(said)) is None
