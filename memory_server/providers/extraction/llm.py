@@ -71,9 +71,7 @@ class LanguageModelExtractor(Extractor):
         await self._model.close()
 
     async def _read_all(self, conversation: Conversation, prompt: Prompt, tally: _Tally) -> None:
-        sizes = {"max_tokens": self._window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
-        shown = list(_by_people(conversation))
-        for window in windows(list(pieces(shown, **sizes)), **sizes):
+        for window in await asyncio.to_thread(_cut, conversation, self._window_tokens):
             read = [(piece.turn, piece.text) for piece in window]
             checker = Checker(prompt, conversation.snapshot.id, read)
             await self._read(window, checker, prompt, tally)
@@ -141,6 +139,12 @@ def _by_people(conversation: Conversation) -> Iterator[tuple[Turn, str]]:
             words = without_injected(turn.content)
             if words.strip():
                 yield turn, words
+
+
+def _cut(conversation: Conversation, window_tokens: int) -> Sequence[Sequence[Piece]]:
+    """Return what is shown, window by window; a very long conversation takes a while."""
+    sizes = {"max_tokens": window_tokens, "overlap_tokens": _OVERLAP_TOKENS}
+    return list(windows(list(pieces(list(_by_people(conversation)), **sizes)), **sizes))
 
 
 def _shown(piece: Piece) -> ShownTurn:
