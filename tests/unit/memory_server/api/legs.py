@@ -103,12 +103,22 @@ def others() -> Iterator[Leg]:
                 yield Leg(route=route, path=path, as_owner=True, finds=whose == "ana")
 
 
+def waiting() -> Iterator[Leg]:
+    """Yield what waits for a decision: a list, and one by its id."""
+    yield Leg(route="GET /proposals", params=ANA, as_owner=True)
+    for whose in ("ana", "bank"):
+        path = f"/proposals/{{{whose}-proposal}}"
+        finds = whose == "ana"
+        yield Leg(route="GET /proposals/{proposal_id}", path=path, as_owner=True, finds=finds)
+
+
 LEGS: Sequence[Leg] = (
     *contexts(),
     *contexts_by_source(),
     *searches(),
     *lists(),
     *others(),
+    *waiting(),
 )
 
 NO_LEGS: Mapping[str, Sequence[str]] = {
@@ -126,6 +136,13 @@ NO_LEGS: Mapping[str, Sequence[str]] = {
         "PATCH /semantic/{memory_id}",
         "PATCH /procedural/{memory_id}",
         "DELETE /procedural/{memory_id}",
+    ),
+    "they decide on what is named by its id, as the suites of proposals and of roles ask": (
+        "POST /proposals/approve",
+        "POST /proposals/reject",
+        "PATCH /proposals/{proposal_id}",
+        "POST /proposals/{proposal_id}/approve",
+        "POST /proposals/{proposal_id}/reject",
     ),
     "they move whole projects or the store, as the suites of archives and of isolation ask": (
         "GET /admin/export",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from memory_server.api.families import API, FLAT, PROJECT
 from memory_server.app import create_app
 from memory_server.application import Application
 from memory_server.bootstrap import join
+from memory_server.domain.candidate import Candidate
+from memory_server.domain.job import JobKind
 from memory_server.providers.reranking.guarded import GuardedReranker
-from tests.clock import ManualClock
+from tests.clock import START, ManualClock
+from tests.factories import a_fact, a_job, a_proposal
 from tests.rerankers import LastFirst
 from tests.unit.memory_server.api.application import PROJECT as SHOP
 from tests.unit.memory_server.api.application import an_application
@@ -80,6 +84,20 @@ async def tell_records(client: httpx.AsyncClient, bank: str) -> None:
         assert saved.status_code == 201, saved.text
 
 
+async def propose(application: Application, project_id: str, who: str, user_id: str) -> str:
+    """Have a fact wait for a decision; return its id."""
+    store = application.store
+    await store.jobs.enqueue([a_job(project_id=project_id, user_id=user_id)])
+    job = await store.jobs.claim(
+        worker="w", kinds=[JobKind.EXTRACT], now=START, lease_until=START + timedelta(hours=1)
+    )
+    assert job is not None
+    said = Candidate(body=a_fact(text=f"the vault code is {SECRETS[who]}"), turn_ids=("turn",))
+    made = a_proposal(project_id=project_id, user_id=user_id, candidate=said)
+    await store.proposals.add(project_id, [made], settling=job)
+    return made.id
+
+
 def a_server(directory: Path, clock: ManualClock) -> Application:
     """Return a server in which every leg is indexed, with a reranker."""
     made = an_application(
@@ -99,11 +117,18 @@ async def world(tmp_path: Path, clock: ManualClock) -> AsyncIterator[World]:
     await application.store.open()
     transport = httpx.ASGITransport(create_app(application))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        bank = PROJECT.format(project_id=await a_project(client))
+        bank_id = await a_project(client)
+        bank = PROJECT.format(project_id=bank_id)
         ids = await tell(client, FLAT, "ana", "ana")
         ids |= await tell(client, FLAT, "bob", "bob")
         ids |= await tell(client, bank, "bank", "ana")
         await tell_records(client, bank)
+        for project_id, who, user_id in (
+            (SHOP, "ana", "ana"),
+            (SHOP, "bob", "bob"),
+            (bank_id, "bank", "ana"),
+        ):
+            ids[f"{who}-proposal"] = await propose(application, project_id, who, user_id)
         yield World(client, application, ids)
     await application.close()
 
