@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -32,6 +33,7 @@ EDITABLE: Mapping[MemoryType, Sequence[str]] = {
     MemoryType.PROCEDURAL: ("content",),
 }
 """The words of each type that whoever decides may change."""
+MAX_LABEL = 60
 
 
 class ProposalState(StrEnum):
@@ -136,9 +138,10 @@ def edited(proposal: Proposal, words: Mapping[str, str], *, by: str, now: dateti
 
     What told the former words goes with them: the steps of a procedure, the summary of an episode,
     an event time whose words or numbers are gone. A claim is kept where the words still say it;
-    where only one value can hold, it keeps its matter and takes the new text as its value, as that
-    of a memory that is changed by hand does; else it is dropped. Raises `InvalidRequest` or
-    `TooLarge` naming the field, and `ProposalDecided`.
+    where only one value can hold and the words still speak of its matter, it takes the new text as
+    its value, as that of a memory that is changed by hand does; else it is dropped, and the label
+    with it: "allergic to hazelnuts" must not take the place of an allergy to peanuts. Raises
+    `InvalidRequest` or `TooLarge` naming the field, and `ProposalDecided`.
     """
     if proposal.state is not ProposalState.PENDING:
         raise already(proposal)
@@ -150,12 +153,15 @@ def edited(proposal: Proposal, words: Mapping[str, str], *, by: str, now: dateti
     size = len(body.index_text.encode())
     if size > MAX_TEXT_BYTES:
         raise TooLarge(f"{min(words)}: the text has {size} bytes; {MAX_TEXT_BYTES} are the most")
+    claim = _claim(candidate.claim, candidate.body, body)
+    if isinstance(body, Fact) and candidate.claim is not None and claim is None:
+        body = replace(body, label=_label(body.text))  # the former one names the former matter
     return replace(
         proposal,
         candidate=replace(
             candidate,
             body=_without_former_words(body, candidate.body),
-            claim=_claim(candidate.claim, candidate.body, body),
+            claim=claim,
             event_time=_event_time(candidate.event_time, candidate.body, body),
         ),
         original=proposal.original or candidate,
@@ -235,7 +241,20 @@ def _claim(claim: Claim | None, former: ExtractedBody, body: ExtractedBody) -> C
         return claim
     if _says_as_much(former.text, body.text):
         return claim
-    return replace(claim, value=body.text) if claim.exclusive else None
+    if not claim.exclusive or not _speaks_of(claim, former.text) <= content(body.text):
+        return None
+    return replace(claim, value=body.text)
+
+
+def _speaks_of(claim: Claim, text: str) -> frozenset[str]:
+    """Return the words of a text that name the matter of its claim, without those of its value."""
+    told = content(text) - content(claim.value) - content(matter_of(claim).value)
+    return frozenset(word for word in told if not numbers(word))
+
+
+def _label(text: str) -> str:
+    """Return a snake_case name for a fact of these words."""
+    return "_".join(re.findall(r"\w+", text.casefold()))[:MAX_LABEL].rstrip("_")
 
 
 def _says_as_much(one: str, other: str) -> bool:

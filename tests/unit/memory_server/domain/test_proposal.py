@@ -7,7 +7,7 @@ import pytest
 
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.changes import Provenance
-from memory_server.domain.memory import Claim, EventTime
+from memory_server.domain.memory import Claim, EventTime, Fact
 from memory_server.domain.proposal import (
     Proposal,
     ProposalState,
@@ -23,6 +23,8 @@ from tests.factories import a_fact, a_procedure, a_proposal, a_term, an_episode
 LATER = START + timedelta(hours=1)
 HOME = Claim(subject="user", attribute="residence", value="Lisbon", exclusive=True)
 LIKES = Claim(subject="user", attribute="likes cats", value="yes")
+PEANUTS = Claim(subject="user", attribute="allergic_to_peanuts", value="yes", exclusive=True)
+CATS = Claim(subject="user", attribute="number_of_cats", value="2", exclusive=True)
 
 
 def a_candidate(**changes: Any) -> Candidate:
@@ -117,6 +119,7 @@ def test_an_edit_keeps_the_words_that_were_extracted() -> None:
         (HOME, "ana lives at Lisbon.", HOME),
         (HOME, "Ana lives in Faro", replace(HOME, value="Ana lives in Faro")),
         (HOME, "Ana never lives in Lisbon", replace(HOME, value="Ana never lives in Lisbon")),
+        (HOME, "Ana works in Faro", None),
         (LIKES, "Ana lives in Faro", None),
         (LIKES, "Ana lives in the Lisbon", LIKES),
         (None, "Ana lives in Faro", None),
@@ -126,6 +129,27 @@ def test_a_claim_is_kept_as_far_as_the_words_still_say_it(
     claim: Claim | None, text: str, kept: Claim | None
 ) -> None:
     assert in_words(a_candidate(claim=claim), text=text).candidate.claim == kept
+
+
+@pytest.mark.parametrize(
+    ("claim", "former", "text", "label"),
+    [
+        (PEANUTS, "Kai is allergic to peanuts", "Kai is allergic to hazelnuts", None),
+        (PEANUTS, "Kai is allergic to peanuts", "Kai is not allergic to peanuts", "former"),
+        (CATS, "Mia has two cats", "Mia has three cats", "former"),
+        (CATS, "Mia has two cats", "Mia has three dogs", None),
+    ],
+)
+def test_words_on_another_matter_get_a_name_of_their_own(
+    claim: Claim, former: str, text: str, label: str | None
+) -> None:
+    candidate = a_candidate(body=a_fact(label="former", text=former), claim=claim)
+
+    changed = in_words(candidate, text=text).candidate
+
+    assert isinstance(changed.body, Fact)
+    assert changed.body.label == (label or "_".join(text.casefold().split()))
+    assert (changed.claim is None) is (label is None)
 
 
 @pytest.mark.parametrize(
