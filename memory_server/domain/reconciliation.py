@@ -79,6 +79,8 @@ class Decision:
     """The memory that is updated, reinforced, retracted, or whose history is completed."""
     is_past: bool = False
     """Whether the candidate was said before what is known, and only completes the history."""
+    bars: bool = False
+    """Whether what it takes back, though not known yet, must not hold if it was said before."""
     also: Sequence["Decision"] = ()
     """What else it means for other memories: more that it takes back, a plan that it ends."""
 
@@ -98,7 +100,7 @@ def decide(
     """
     live = [neighbour.memory for neighbour in known.neighbours]
     if candidate.retracts:
-        return _retraction(candidate, live, said_at)
+        return _retraction(candidate, live, known.ended, said_at)
     ended = _ended_later(known.ended, said_at)
     if ended is not None:
         return ended
@@ -134,10 +136,16 @@ def takes_back(candidate: Candidate, known: Claim | None, body: Body) -> bool:
     return named <= values or values <= named
 
 
-def _retraction(candidate: Candidate, live: Sequence[Memory], said_at: datetime) -> Decision:
+def _retraction(
+    candidate: Candidate, live: Sequence[Memory], ended: Sequence[Memory], said_at: datetime
+) -> Decision:
     meant = [memory for memory in live if takes_back(candidate, memory.claim, memory.body)]
     if not meant:
-        return Decision(action=Action.SKIP, reason="nothing known that it takes back")
+        return Decision(
+            action=Action.SKIP,
+            reason="nothing known that it takes back",
+            bars=_names_one_matter(candidate) and _ended_later(ended, said_at) is None,
+        )
     if _names_a_kind(candidate) and len(meant) > 1 and not _means_all(candidate):
         return Decision(
             action=Action.SKIP,
@@ -155,6 +163,12 @@ def _retraction(candidate: Candidate, live: Sequence[Memory], said_at: datetime)
 
 def _names_a_kind(candidate: Candidate) -> bool:
     return candidate.claim is not None and matter_of(candidate.claim).is_kind
+
+
+def _names_one_matter(candidate: Candidate) -> bool:
+    """Whether it ends one thing that is or is not so, whatever was said of it."""
+    claim = candidate.claim
+    return claim is not None and claim.exclusive and not _names_a_kind(candidate)
 
 
 def _means_all(candidate: Candidate) -> bool:

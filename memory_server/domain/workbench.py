@@ -93,7 +93,7 @@ class Workbench:
             case Action.RETRACT:
                 memory = self._retracted(candidate, _target(decision), evidence)
             case Action.SKIP:
-                pass
+                self._bar(candidate, decision, evidence)
         previous = _shown(decision.target.body) if decision.target else None
         self.outcomes.append(
             Outcome(
@@ -302,6 +302,15 @@ class Workbench:
         if held is not None:
             self._cut(held, begin, target)
         return begin
+
+    def _bar(self, candidate: Candidate, decision: Decision, evidence: Evidence) -> None:
+        """Keep that something was taken back before it was known: a memory that never held."""
+        if not decision.bars:
+            return
+        ended = self._made_of(candidate, evidence, None)
+        moment = evidence.event_time or self.now
+        ended = replace(ended, is_latest=False, valid_from=moment, valid_to=moment)
+        self.changes.append(Change(memory=ended, is_new=True))
 
     def _retracted(self, candidate: Candidate, target: Memory, evidence: Evidence) -> Memory:
         memory = replace(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.chunk import Source
 from memory_server.domain.filters import NOTHING, Clauses, Comparison, Connective, Operator
 from memory_server.domain.memory import Body, Claim, EventTime, Evidence, Memory, MemoryType
 from memory_server.domain.scope import Visibility
@@ -12,6 +13,7 @@ from memory_server.errors import (
     MemoryNotFound,
 )
 from memory_server.ports.memories import Add, MemoryQuery
+from memory_server.ports.search import Selection
 from memory_server.ports.store import Store
 from tests.clock import START
 from tests.factories import (
@@ -265,6 +267,22 @@ class MemoriesContract:
 
         assert counts == {"semantic": 2, "taxonomic": 1, "ticket": 1, "note": 1}
         assert await store.memories.counts(a_scope(user_id="nobody else")) == {}
+
+    async def test_what_never_held_is_kept_by_its_identity_and_no_read_finds_it(
+        self, store: Store
+    ) -> None:
+        never = a_memory(identity_key="claim:smokes", valid_to=START, is_latest=False)
+        await store.memories.apply(PROJECT, [Add(memory=never)])
+
+        ended = MemoryQuery(identity_key="claim:smokes", include_superseded=True)
+        assert [one.id for one in await store.memories.find(a_scope(), ended)] == [never.id]
+        assert await store.memories.find(a_scope(), MemoryQuery()) == []
+        for as_of in (None, START, START + timedelta(days=1)):
+            selection = Selection(scope=a_scope(), source=Source.SEMANTIC, as_of=as_of, limit=5)
+            assert await store.search.text(selection, ["lisbon"]) == []
+        later = a_memory(identity_key="claim:smokes")
+        await store.memories.apply(PROJECT, [Add(memory=later)])
+        assert [one.id for one in await store.memories.find(a_scope(), MemoryQuery())] == [later.id]
 
     async def test_domains_are_those_of_live_terms_each_once(self, store: Store) -> None:
         domains = ("shipping", "billing", "shipping")

@@ -285,6 +285,25 @@ CASES = [
         live=[],
     ),
     Case(
+        name="taken back before it is known, and known later",
+        heard=[
+            heard(20, "Forget that I smoke.", model=[{**SMOKES, "retracts": True}]),
+            heard(1, "I smoke.", model=[SMOKES]),
+        ],
+        actions=[],
+        live=[],
+        gone=["smoke"],
+    ),
+    Case(
+        name="taken back before it is known, and said again after that",
+        heard=[
+            heard(20, "Forget that I smoke.", model=[{**SMOKES, "retracts": True}]),
+            heard(25, "I smoke.", model=[SMOKES]),
+        ],
+        actions=["ADD"],
+        live=[["smoke"]],
+    ),
+    Case(
         name="an older word that arrives late",
         heard=[
             heard(60, "I have three cats.", model=[cats("3", "three")]),
