@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 Handler = Callable[[Job], Awaitable[None]]
 """Works off a claimed job and settles it."""
 
+LOOKS_AGAIN = timedelta(minutes=5)
+"""After how long at the most a job looks whether it still has to wait for a budget."""
+
 STOPPED = "WORKER_STOPPED"
 STOPPED_WHY = "the server stopped before the job was done"
 
@@ -179,8 +182,11 @@ class Runner:
         )
 
     async def _defer(self, job: Job, error: BudgetSpent) -> None:
-        """Let a job wait that was not tried, for as long as the error says."""
-        due_at = error.details["until"]
+        """Let a job wait that was not tried, for as long as the error says at the most.
+
+        It looks sooner too: a budget may be raised, and another provider may need none.
+        """
+        due_at = min(error.details["until"], self._clock.now() + LOOKS_AGAIN)
         logger.info("job %s waits: %s", job.id, error)
         await self._settle(
             job, self._jobs.defer(job, due_at=due_at, code=error.code, reason=str(error))

@@ -47,6 +47,20 @@ _MATERIAL = re.compile(
 """What comes after it is somebody's text to work on, to the end of the turn."""
 
 
+_WITHOUT_APOSTROPHE = re.compile(
+    r"\b(?:(?P<verb>do|does|did|is|are|was|were|has|have|had|could|would|should|ca)nt"
+    r"|(?P<i>i)(?P<be>m|ve))\b",
+    re.IGNORECASE,
+)
+
+
+def with_apostrophes(text: str) -> str:
+    """Return English with the apostrophes that hasty writers leave out: "dont", "im", "ive"."""
+    return _WITHOUT_APOSTROPHE.sub(
+        lambda found: f"{found['verb']}n't" if found["verb"] else f"I'{found['be']}", text
+    )
+
+
 def spoken(content: str) -> str:
     """Return the speaker's own words: no injected context, code, quotes or pasted material."""
     text = re.sub(r"[ \t]+", " ", without_injected(content))

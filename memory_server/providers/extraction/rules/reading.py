@@ -100,10 +100,13 @@ def is_named(turn: Turn) -> bool:
 def utterance(turn: Turn) -> Utterance:
     """Return a turn as sentences."""
     text = cleaning.spoken(without_header(turn.content))
+    spoken_in = language.guess(text)
+    if spoken_in == "en":
+        text = cleaning.with_apostrophes(text)
     return Utterance(
         turn=turn,
         subject=turn.speaker.strip() if is_named(turn) else USER,
-        language=language.guess(text),
+        language=spoken_in,
         said_at=said_at(turn),
         sentences=sentences.split(text),
     )

@@ -19,7 +19,7 @@ from memory_server.errors import (
 from memory_server.ports.store import Store
 from memory_server.providers.breaker import ProviderBreaker
 from memory_server.storage.sqlite.store import SqliteStore
-from memory_server.worker.runner import Runner
+from memory_server.worker.runner import LOOKS_AGAIN, Runner
 from tests.clock import START, ManualClock
 from tests.unit.memory_server.worker.test_runner import a_job, a_runner
 
@@ -144,10 +144,15 @@ async def test_a_rejected_key_is_tried_once_and_not_by_every_job(
     assert len(provider.calls) <= 6
 
 
+@pytest.mark.parametrize(
+    ("until", "waits"),
+    [(timedelta(hours=1), LOOKS_AGAIN), (timedelta(minutes=1), timedelta(minutes=1))],
+    ids=["looks again before the hour is over", "no longer than the hour"],
+)
 async def test_job_whose_budget_is_spent_waits_without_an_attempt(
-    store: Store, clock: ManualClock
+    store: Store, clock: ManualClock, until: timedelta, waits: timedelta
 ) -> None:
-    later = clock.now() + timedelta(hours=1)
+    later = clock.now() + until
 
     async def refuse(_: Job) -> None:
         raise BudgetSpent("budget of 1 calls an hour is spent", until=later)
@@ -155,7 +160,7 @@ async def test_job_whose_budget_is_spent_waits_without_an_attempt(
     await a_runner(store, clock, refuse).run_until_idle()
 
     [job] = await store.jobs.list("p")
-    assert (job.state, job.attempts, job.due_at) == (JobState.QUEUED, 0, later)
+    assert (job.state, job.attempts, job.due_at) == (JobState.QUEUED, 0, clock.now() + waits)
     assert (job.error_code, job.error) == ("BUDGET_SPENT", "budget of 1 calls an hour is spent")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.formats import FormatStyle, format_context
-from memory_server.providers.extraction.rules.cleaning import without_injected
+from memory_server.providers.extraction.rules.cleaning import with_apostrophes, without_injected
 
 SAID = "I moved to Oslo."
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -32,3 +32,17 @@ def test_a_section_that_somebody_else_wrote_ends_at_the_next_of_its_kind() -> No
     text = f"# What is remembered\n- I like tea\n## Old\n- I like jam\n# Today\n{SAID}"
 
     assert without_injected(text).strip() == f"# Today\n{SAID}"
+
+
+@pytest.mark.parametrize(
+    ("hasty", "careful"),
+    [
+        ("i dont eat meat", "i don't eat meat"),
+        ("im vegan and ive two cats", "I'm vegan and I've two cats"),
+        ("I cant swim, it doesnt matter", "I can't swim, it doesn't matter"),
+        ("the infant went in front", "the infant went in front"),
+        ("donuts, paint, Ivette", "donuts, paint, Ivette"),
+    ],
+)
+def test_apostrophes_that_hasty_writers_leave_out_are_put_in(hasty: str, careful: str) -> None:
+    assert with_apostrophes(hasty) == careful
