@@ -105,6 +105,26 @@ CASES = [
         live=[["Tuesday"]],
     ),
     Case(
+        name="another name than the one that was told",
+        heard=[
+            heard(0, "My dog is called Toby."),
+            heard(1, "Sorry, my dog is called Tobias, not Toby."),
+        ],
+        actions=["UPDATE"],
+        live=[["Tobias"]],
+        adapters=(RULES,),
+    ),
+    Case(
+        name="otro nombre",
+        heard=[
+            heard(0, "Mi perro se llama Toby."),
+            heard(1, "Perdona, mi perro se llama Tobías, no Toby."),
+        ],
+        actions=["UPDATE"],
+        live=[["Tobías"]],
+        adapters=(RULES,),
+    ),
+    Case(
         name="asked to forget",
         heard=[
             heard(0, "I smoke.", model=[SMOKES]),

@@ -21,6 +21,7 @@ _KINDS = (
     re.compile(r"\b\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\b\.?)?", re.IGNORECASE),
 )
 _NAME = re.compile(r"[A-ZÀ-Þ][\w'-]+(?: [A-ZÀ-Þ][\w'-]+)*")
+_DENIED = re.compile(rf", (?:and |y )?(?:not|no) (?P<name>{_NAME.pattern})[.!…\s]*$")
 
 
 def correct(
@@ -40,6 +41,15 @@ def correct(
     if old is None or old not in last.body.text:
         return None
     return _changed(last, last.claim, last.body, (old, said), utterance)
+
+
+def of_another_value(candidate: Candidate, sentence: str) -> Candidate:
+    """Return a candidate as what corrects the value that its sentence denies: "Rex, not Max"."""
+    denied = _DENIED.search(sentence)
+    claim = candidate.claim
+    if denied is None or claim is None or claim.exclusive or not _NAME.fullmatch(claim.value):
+        return candidate
+    return replace(candidate, corrects=replace(claim, value=denied["name"]))
 
 
 def _replaced_part(claim: Claim, said: str, old: str | None) -> str | None:

@@ -81,7 +81,7 @@ def _of_sentence(
         yield from _taken_back(utterance, known)
         return
     for finding in _findings(sentence, book, about):
-        candidate = _candidate(finding, utterance)
+        candidate = corrections.of_another_value(_candidate(finding, utterance), sentence)
         if _is_worth_keeping(finding, candidate, utterance):
             yield candidate
 
