@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +44,15 @@ def search(
         typer.Option("--type", metavar="TYPE", help=types.HELP, callback=not_blank),
     ] = None,
     top_k: Annotated[int, typer.Option(min=1, max=MOST, help="How many at most.")] = 10,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="TIME",
+            help="What held then: 2026-04-01, or with an hour; local without an offset.",
+            callback=lambda given: None if given is None else moment(given),
+        ),
+    ] = None,
     context_name: ContextOption = None,
     base_url: BaseUrlOption = None,
     org_id: OrgIdOption = None,
@@ -53,6 +63,8 @@ def search(
 
     agentengine memory search "Where does she fly from?" --user-id ana
 
+    agentengine memory search "Where do I live?" --user-id ana --as-of 2026-04-01
+
     The records of a type of your own, one that memory.custom_memory_types declares, are searched
     for whoever asks, without --user-id; the owner of the server finds those that are nobody's.
     """
@@ -60,10 +72,12 @@ def search(
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
     found: Sequence[Mapping[str, Any]]
     if memory_type is not None and types.is_own(memory_type):
+        if as_of is not None:
+            raise WrongUsage(f"--as-of: the records of {memory_type} have no history")
         found = _records(server, query, memory_type, user_id=user_id, top_k=top_k)
     else:
         kinds = [memory_type] if memory_type else list(memory_text.HEADINGS)
-        found = run(_found(server, query, kinds, user_id=user_id, top_k=top_k))
+        found = run(_found(server, query, kinds, user_id=user_id, top_k=top_k, as_of=as_of))
     if as_json:
         context.output.document({"memories": found, "total": len(found)})
         return
@@ -75,6 +89,17 @@ def search(
     if not found:
         context.output.note("Nothing is found")
         context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
+
+
+def moment(given: str) -> str:
+    """Return a day, at its beginning, or a moment as a server takes it: with an offset."""
+    try:
+        return datetime.fromisoformat(given.strip()).astimezone().isoformat()
+    except (ValueError, OverflowError):
+        raise WrongUsage(
+            f"--as-of: {given!r} is no date or time",
+            hint="Write it as 2026-04-01 or 2026-04-01T18:30",
+        ) from None
 
 
 def _records(
@@ -98,12 +123,18 @@ def _records(
 
 
 async def _found(
-    server: Server, query: str, kinds: Sequence[str], *, user_id: str | None, top_k: int
+    server: Server,
+    query: str,
+    kinds: Sequence[str],
+    *,
+    user_id: str | None,
+    top_k: int,
+    as_of: str | None,
 ) -> "list[FoundMemory]":
     """Search the types at once, and return the best of all."""
 
     async def one(client: "MemoryServerClient", kind: str) -> "Sequence[FoundMemory]":
-        return await client.search(query, type=kind, user_id=user_id, top_k=top_k)
+        return await client.search(query, type=kind, user_id=user_id, top_k=top_k, as_of=as_of)
 
     async with server.client(server.administrator) as client:
         answers = await asyncio.gather(*(one(client, kind) for kind in kinds))
