@@ -41,6 +41,7 @@ TOLD_EVERY = 10_000
 OUTCOMES = ("new", "known", "conflict", "erased")
 PLURALS = {
     "memory": "memories",
+    "proposal": "proposals",
     "session": "sessions",
     "turn": "turns",
     "snapshot": "snapshots",

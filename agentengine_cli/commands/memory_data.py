@@ -258,7 +258,10 @@ def show(
     """
     context = current(ctx)
     if (memory_id is None) == (user_id is None):
-        raise WrongUsage("Name one memory by its id, or a user by --user-id")
+        raise WrongUsage(
+            "Name one memory by its id, or a user by --user-id",
+            hint="agentengine memory show --help",
+        )
     if memory_id is not None and of_type is not None:
         raise WrongUsage("--type goes with --user-id; an id names one memory of any type")
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))

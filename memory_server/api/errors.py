@@ -218,13 +218,18 @@ def _without_slash(request: Request) -> str:
 
 
 def _methods(request: Request) -> Sequence[str]:
-    """Return every method that the path takes; each route knows only its own."""
-    found: set[str] = set()
+    """Return every method that the path takes; each route knows only its own.
+
+    Of routes that match, those with the fewest placeholders are meant: `/proposals/approve` is no
+    `/proposals/{proposal_id}`.
+    """
+    found: dict[int, set[str]] = {}
     for route in iter_route_contexts(request.app.routes):
         match, _ = route.matches(request.scope)
         if match is not Match.NONE:
-            found |= route.methods or set()
-    return sorted(found)
+            placeholders = str(route.path_format).count("{")
+            found.setdefault(placeholders, set()).update(route.methods or ())
+    return sorted(found[min(found)]) if found else []
 
 
 async def _unknown(request: Request, error: Exception) -> JSONResponse:
