@@ -15,7 +15,7 @@ from memory_server.domain.calendar import in_words
 from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.memory import Block, EventTime
 from memory_server.domain.source_times import source_time
-from memory_server.domain.turn import Role
+from memory_server.domain.turn import Role, speaker_of
 
 T = TypeVar("T")
 
@@ -37,8 +37,7 @@ class Message:
     @property
     def speaker(self) -> str:
         """The name shown for the speaker: the source's own, else the role."""
-        named = self.metadata.get("speaker")
-        return named if isinstance(named, str) and named.strip() else self.role.value
+        return speaker_of(self.metadata, self.role.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,20 +114,6 @@ def block_id(exchange_id: str, viewpoint: str) -> str:
 def exchange_of(memory_id: str) -> str:
     """Return the exchange of a block."""
     return memory_id.rpartition(".")[0] or memory_id
-
-
-def one_of_each(ids: Sequence[str]) -> dict[str, str]:
-    """Return for each of these blocks the first one of its exchange: it holds all that was said."""
-    first: dict[str, str] = {}
-    return {one: first.setdefault(exchange_of(one), one) for one in ids}
-
-
-def seen_by(block: Block, memory_id: str) -> tuple[Viewpoint, str, str]:
-    """Return whose view another block of the same exchange is, its speaker, and what they said."""
-    viewpoint = Viewpoint(memory_id.rpartition(".")[2])
-    own = [said for said in block.messages if viewpoint.is_of(said.role)]
-    speaker = " and ".join(dict.fromkeys(said.speaker for said in own))
-    return viewpoint, speaker, "\n".join(said.content for said in own)
 
 
 def each_once(found: Iterable[T], ids: Iterable[str]) -> list[T]:

@@ -16,9 +16,9 @@ class Viewpoint(StrEnum):
     SEQUENTIAL = "sequential"
     """Everybody's: the exchange as it went."""
 
-    def is_of(self, role: Role) -> bool:
+    def is_of(self, role: str) -> bool:
         """Whether it is the view of who speaks in a role."""
-        return self is Viewpoint.SEQUENTIAL or self.value == role.value
+        return self is Viewpoint.SEQUENTIAL or self.value == role
 
 
 BOTH = (Viewpoint.USER, Viewpoint.ASSISTANT)

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from memory_server.domain.ranking import Ranked
+from memory_server.domain.ranking import Legs, Ranked
+from memory_server.domain.utterance import Utterance
 
 CANDIDATES = 200
 """How many of the best finds are looked at; the evidence is among them in 98 of 100 cases."""
@@ -130,48 +131,32 @@ _TOGETHER = re.compile(
 _JOINED = r"\s*(?:,|and|&|\by\b|\be\b)\s*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Utterance:
-    """Something that was said, and what the legs of a search found of it."""
-
-    id: str
-    session: str
-    speaker: str
-    """As the source names them, or the role."""
-    role: str
-    """`user`, `assistant` ..."""
-    text: str
-    words: float
-    """0 to 1; 0 where the leg did not find it."""
-    meaning: float
-    """0 to 1; 0 where the leg did not find it."""
-    said_at: datetime
-
-
-def by_evidence(query: str, found: Sequence[Utterance], *, parts: Parts = PARTS) -> list[Ranked]:
-    """Return the utterances by how much of the query's answer they hold, 0 to 1, the best first."""
+def by_evidence(
+    query: str, said: Sequence[Utterance], legs: Legs, *, parts: Parts = PARTS
+) -> list[Ranked]:
+    """Return utterances by how much of the query's answer they hold, 0 to 1, the best first."""
+    words, meaning = legs.words, legs.meaning
     session_best: dict[str, float] = {}
-    for one in found:
-        session_best[one.session] = max(session_best.get(one.session, 0.0), one.meaning)
-    asked = asked_about(query, {one.speaker: one.role for one in found})
-    is_by_role = any(one.speaker in asked and one.speaker == one.role for one in found)
+    for one in said:
+        near = meaning.get(one.id, 0.0)
+        session_best[one.session] = max(session_best.get(one.session, 0.0), near)
+    asked = asked_about(query, {one.speaker: one.role for one in said})
+    is_by_role = any(one.speaker in asked and one.speaker == one.role for one in said)
     bonus = parts.asked_role if is_by_role else parts.asked
     wants_time = _ASKS_WHEN.search(query) is not None
-    scores = {
-        one.id: _score(
-            parts,
-            one,
-            session_best[one.session],
-            bonus if one.speaker in asked else 0.0,
-            wants_time=wants_time,
-        )
-        / parts.reachable(bonus)
-        for one in found
-    }
+    reachable = parts.reachable(bonus)
+    scores = {}
+    for one in said:
+        found = parts.words * words.get(one.id, 0.0) + parts.meaning * meaning.get(one.id, 0.0)
+        says = bonus if one.speaker in asked else 0.0
+        says += _tells(parts, telling_of(one.text[:_READ]), wants_time=wants_time)
+        share = min(found / ENOUGH, 1.0)
+        score = found + share * (parts.session * session_best[one.session] + says)
+        scores[one.id] = max(score, 0.0) / reachable
     ranked = _in_order(scores)
     if not asks_how_things_are(query):
         return ranked
-    said_at = {one.id: one.said_at for one in found}
+    said_at = {one.id: one.said_at for one in said}
     return later_first(ranked[:LATEST_OF], ranked[LATEST_OF:], said_at, share=parts.age)
 
 
@@ -264,17 +249,9 @@ def _in_order(scores: Mapping[str, float]) -> list[Ranked]:
     return [Ranked(name, score) for name, score in order]
 
 
-def _score(
-    parts: Parts, one: Utterance, in_session: float, asked: float, *, wants_time: bool
-) -> float:
-    found = parts.words * one.words + parts.meaning * one.meaning
-    telling = telling_of(one.text[:_READ])
+def _tells(parts: Parts, telling: Telling, *, wants_time: bool) -> float:
     says = parts.told * math.log1p(min(telling.words, MOST_TOLD)) - parts.asking * telling.asking
-    says += asked
-    if wants_time and telling.when:
-        says += parts.time
-    share = min(found / ENOUGH, 1.0)
-    return max(found + share * (parts.session * in_session + says), 0.0)
+    return says + parts.time if wants_time and telling.when else says
 
 
 def _role_asked(query: str) -> str | None:

@@ -20,6 +20,12 @@ QUOTES_MEMORY = "local"
 """The answerer that only quotes memory, as its turns' metadata name it under `answered_by`."""
 
 
+def speaker_of(metadata: Mapping[str, Any], role: str) -> str:
+    """Return the name shown for who spoke: the source's own, else the role."""
+    named = metadata.get("speaker")
+    return named if isinstance(named, str) and named.strip() else role
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
     """A turn before the store has numbered it."""
@@ -47,8 +53,7 @@ class NewTurn:
     @property
     def speaker(self) -> str:
         """The name shown for the speaker: the source's own, else the role."""
-        named = self.metadata.get("speaker")
-        return named if isinstance(named, str) and named.strip() else self.role.value
+        return speaker_of(self.metadata, self.role.value)
 
     @property
     def only_quotes_memory(self) -> bool:

@@ -11,6 +11,7 @@ from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, MemoryType
 from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
+from memory_server.domain.utterance import Utterance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,14 @@ class Memories(Protocol):
     @abstractmethod
     async def get_many(self, scope: Scope, ids: Sequence[str]) -> Sequence[Memory]:
         """Return those of these memories that the scope allows, in the order of the ids."""
+        ...
+
+    @abstractmethod
+    async def utterances(self, scope: Scope, ids: Sequence[str]) -> Sequence[Utterance]:
+        """Return what was said in blocks of these ids, for less than `get_many` of them.
+
+        One block of each exchange is read: the others of it are taken to be there as well.
+        """
         ...
 
     @abstractmethod

@@ -7,6 +7,7 @@ from typing import Protocol
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import NewTurn, Turn
+from memory_server.domain.utterance import Utterance
 
 
 class Turns(Protocol):
@@ -52,6 +53,11 @@ class Turns(Protocol):
     @abstractmethod
     async def get_many(self, project_id: str, ids: Sequence[str]) -> Sequence[Turn]:
         """Return the turns of that project that have these ids; unknown ids are left out."""
+        ...
+
+    @abstractmethod
+    async def utterances(self, project_id: str, ids: Sequence[str]) -> Sequence[Utterance]:
+        """Return what the turns of that project with these ids say, for less than the turns."""
         ...
 
     @abstractmethod

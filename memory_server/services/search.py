@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory_server.domain.block import each_once, one_of_each, seen_by
+from memory_server.domain.block import each_once
 from memory_server.domain.chunk import Chunk, RetrievalMode, Source
 from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.exchange import BOTH
 from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
 from memory_server.domain.filters import Filter
-from memory_server.domain.memory import Block, Memory
+from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import (
     Legs,
     Ranked,
@@ -25,13 +25,13 @@ from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
 from memory_server.domain.relevance import (
     CANDIDATES,
     LATEST_OF,
-    Utterance,
     asks_how_things_are,
     by_evidence,
     later_first,
 )
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
+from memory_server.domain.utterance import Utterance
 from memory_server.domain.words import query_terms
 from memory_server.errors import ProviderError
 from memory_server.ports.embedder import Embedder
@@ -222,40 +222,50 @@ class Retrieval:
         ranked, stored = await self._weighed(request, legs)
         if request.source is Source.BLOCK:
             ranked = each_once(ranked, (find.id for find in ranked))
-        wanted = [one for one in ranked[: request.top_k] if one.score >= request.threshold]
-        unread = [find.id for find in wanted if find.id not in stored]
-        stored = {**stored, **await self._stored(request, unread)}
-        chunks = [_chunk(stored[find.id], find.score) for find in wanted if find.id in stored]
+        wanted = [one for one in ranked if one.score >= request.threshold]
+        known: Mapping[str, _Stored] = stored
+        chunks: list[Chunk] = []
+        # The next take the place of those that are gone since the index heard of them.
+        while wanted and (missing := request.top_k - len(chunks)) > 0:
+            best, wanted = wanted[:missing], wanted[missing:]
+            unread = [find.id for find in best if find.id not in known]
+            known = {**known, **await self._stored(request, unread)}
+            chunks += [_chunk(known[find.id], find.score) for find in best if find.id in known]
         return prefer_recent(chunks) if asks_for_present(request.query) else chunks
 
     async def _weighed(
         self, request: SearchRequest, legs: Legs
-    ) -> "tuple[Sequence[Ranked], Mapping[str, _Stored]]":
+    ) -> tuple[Sequence[Ranked], Mapping[str, Memory]]:
         """Return the finds in order, and what was read of them to put them so."""
         ranked = fuse(legs)
         if not legs.are_both:
             return ranked, {}
         if request.source in SAID:
             reach = max(request.top_k * SAID[request.source], CANDIDATES)
-            ids = [find.id for find in ranked[:reach]]
-            read = one_of_each(ids) if request.source is Source.BLOCK else {one: one for one in ids}
-            stored = await self._stored(request, list(dict.fromkeys(read.values())))
-            said = [utterance_of(one, stored[at], legs) for one, at in read.items() if at in stored]
-            return by_evidence(request.query, said), stored
+            said = await self._said(request, [find.id for find in ranked[:reach]])
+            return by_evidence(request.query, said, legs), {}
         if not asks_how_things_are(request.query):
             return ranked, {}
         first, rest = ranked[:LATEST_OF], ranked[LATEST_OF:]
-        stored = await self._stored(request, [find.id for find in first])
-        told = {one: when_told(memory) for one, memory in stored.items()}
+        stored = await self._memories(request, [find.id for find in first])
+        told = {one: memory.valid_from for one, memory in stored.items()}
         return later_first([find for find in first if find.id in told], rest, told), stored
+
+    async def _said(self, request: SearchRequest, ids: Sequence[str]) -> Sequence[Utterance]:
+        if request.source is Source.STM:
+            return await self._store.turns.utterances(request.scope.project_id, ids)
+        return await self._store.memories.utterances(request.scope, ids)
 
     async def _stored(self, request: SearchRequest, ids: Sequence[str]) -> "Mapping[str, _Stored]":
         """Return what the store holds of these finds now, by id."""
+        if request.source is not Source.STM or not ids:
+            return await self._memories(request, ids)
+        turns = await self._store.turns.get_many(request.scope.project_id, ids)
+        return {turn.id: turn for turn in turns}
+
+    async def _memories(self, request: SearchRequest, ids: Sequence[str]) -> Mapping[str, Memory]:
         if not ids:
             return {}
-        if request.source is Source.STM:
-            turns = await self._store.turns.get_many(request.scope.project_id, ids)
-            return {turn.id: turn for turn in turns}
         memories = await self._store.memories.get_many(request.scope, ids)
         return {memory.id: memory for memory in memories if request.selection.holds(memory)}
 
@@ -288,43 +298,3 @@ def _chunk(stored: _Stored, score: float) -> Chunk:
     if isinstance(stored, Turn):
         return chunk_of_turn(stored, score)
     return chunk_of_memory(stored, score)
-
-
-def utterance_of(found_id: str, stored: _Stored, legs: Legs) -> Utterance:
-    """Return what somebody said, with what the legs found of it.
-
-    `stored` is what was found, or another block of the same exchange: it holds the same words.
-    """
-    words, meaning = legs.words.get(found_id, 0.0), legs.meaning.get(found_id, 0.0)
-    if isinstance(stored, Turn):
-        return Utterance(
-            id=found_id,
-            session=stored.session_id,
-            speaker=stored.speaker,
-            role=stored.role.value,
-            text=stored.content,
-            words=words,
-            meaning=meaning,
-            said_at=when_told(stored),
-        )
-    assert isinstance(stored.body, Block)
-    viewpoint, speaker, text = seen_by(stored.body, found_id)
-    return Utterance(
-        id=found_id,
-        session=stored.body.conversation_id,
-        speaker=speaker,
-        role=viewpoint.value,
-        text=text,
-        words=words,
-        meaning=meaning,
-        said_at=when_told(stored),
-    )
-
-
-def when_told(stored: _Stored) -> datetime:
-    """Return the time by which the later of two is told from the earlier."""
-    if isinstance(stored, Turn):
-        return stored.event_time or stored.created_at
-    if isinstance(stored.body, Block) and stored.event_time:
-        return stored.event_time.start
-    return stored.valid_from

@@ -8,6 +8,7 @@ from typing import Any
 from memory_server.domain.exchange import Said, Viewpoint
 from memory_server.domain.memory import BODY_TYPES, Block, Body, Evidence, MemoryType
 from memory_server.domain.moments import moment_of_text, moment_text, within_reach
+from memory_server.domain.utterance import Dialogue, Line
 
 
 def body_values(body: Body) -> Mapping[str, Any]:
@@ -30,6 +31,16 @@ def body_of(kind: MemoryType, values: Mapping[str, Any]) -> Body:
             "messages": tuple(map(Said.of, given["messages"])),
         }
     return BODY_TYPES[kind](**given)
+
+
+def dialogue(block: Mapping[str, Any], said_at: datetime) -> Dialogue:
+    """Return what was said in an exchange, from the fields of one of its blocks."""
+    return Dialogue(
+        session=block["conversation_id"],
+        viewpoint=Viewpoint(block["viewpoint"]),
+        lines=[Line(one["role"], one["speaker"], one["content"]) for one in block["messages"]],
+        said_at=said_at,
+    )
 
 
 def evidence_values(evidence: Evidence) -> Mapping[str, Any]:

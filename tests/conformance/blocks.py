@@ -63,6 +63,22 @@ def told(memory: Memory, summary: str, **changes: Any) -> Replace:
 class BlocksContract:
     """A subclass provides the fixture `store`, open and empty."""
 
+    async def test_what_was_said_is_read_for_each_viewpoint(self, store: Store) -> None:
+        own = an_exchange(1, "Tea?")
+        reply = an_exchange(1, "Tea?", viewpoint=Viewpoint.ASSISTANT)
+        other = an_exchange(1, "Coffee?", user_id="ben")
+        await store.memories.apply(PROJECT, [Add(memory=one) for one in (own, reply, other)])
+
+        read = await store.memories.utterances(a_scope(), [reply.id, own.id, other.id, "unknown"])
+
+        assert [one.id for one in read] == [reply.id, own.id]
+        assert isinstance(own.body, Block)
+        for one, role in zip(read, ("assistant", "user"), strict=True):
+            (said,) = (said for said in own.body.messages if said.role.value == role)
+            assert (one.role, one.speaker, one.text) == (role, said.speaker, said.content)
+            assert one.session == own.body.conversation_id
+            assert one.said_at == (own.event_time.start if own.event_time else own.valid_from)
+
     async def test_an_exchange_is_found_by_the_words_of_those_around_it(self, store: Store) -> None:
         said = ["the harbour", "which one", "a greyhound", "how fast", "forty"]
         await know(store, *(an_exchange(n, one) for n, one in enumerate(said, 1)))

@@ -9,6 +9,7 @@ import pytest
 
 from memory_server.domain.scope import Visibility
 from memory_server.domain.turn import NewTurn, Role
+from memory_server.domain.utterance import Utterance
 from memory_server.errors import InvalidRequest, WrongDimension
 from memory_server.ports.store import Store
 from tests.clock import START
@@ -34,6 +35,25 @@ EVERYTHING: dict[str, Any] = {
 
 class TurnsContract:
     """A subclass provides the fixture `store`, open and empty."""
+
+    async def test_what_turns_say_is_read_without_the_rest(self, store: Store) -> None:
+        named = await store.turns.append(a_turn(**EVERYTHING))
+        plain = await store.turns.append(a_turn(id="plain", metadata={"speaker": ["no name"]}))
+
+        read = await store.turns.utterances(PROJECT, [named.id, plain.id, "unknown"])
+
+        assert {one.id: one for one in read} == {
+            turn.id: Utterance(
+                id=turn.id,
+                session=turn.session_id,
+                speaker=turn.speaker,
+                role=turn.role.value,
+                text=turn.content,
+                said_at=turn.event_time or turn.created_at,
+            )
+            for turn in (named, plain)
+        }
+        assert await store.turns.utterances("another", [named.id]) == []
 
     async def test_a_turn_comes_back_as_it_was_recorded(self, store: Store) -> None:
         given = a_turn(**EVERYTHING)

@@ -30,6 +30,11 @@ def json_change(name: str, value: Any) -> Document:
     return {name: None, name + _AS_TEXT: None} | json_field(name, value)
 
 
+def json_names(*names: str) -> dict[str, int]:
+    """Return the projection that holds what `json_of` reads of these."""
+    return {stored: 1 for name in names for stored in (name, name + _AS_TEXT)}
+
+
 def json_of(document: Mapping[str, Any], name: str) -> Any:
     """Return the value that `json_field` stored under a name, or None."""
     text = document.get(name + _AS_TEXT)

@@ -13,6 +13,7 @@ from memory_server.domain.job import Job
 from memory_server.domain.memory import Memory, MemoryType
 from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
+from memory_server.domain.utterance import Utterance, one_of_each, seen_by_each
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
 from memory_server.ports.memories import Erase, Memories, MemoryOperation, MemoryQuery
@@ -24,7 +25,13 @@ from memory_server.storage.mongo.filters import filter_query
 from memory_server.storage.mongo.job_changes import done, enqueue, settle
 from memory_server.storage.mongo.locks import Locks
 from memory_server.storage.mongo.memory_changes import Changes
-from memory_server.storage.mongo.memory_documents import UNREAD, in_all_collections, memory_of
+from memory_server.storage.mongo.memory_documents import (
+    SAID,
+    UNREAD,
+    dialogue_of,
+    in_all_collections,
+    memory_of,
+)
 from memory_server.storage.mongo.proposals import decide
 from memory_server.storage.mongo.together import together
 
@@ -61,6 +68,15 @@ class MongoMemories(Memories):
         documents = await self._in_all([{"$match": match}, {"$project": UNREAD}])
         found = {document["id"]: memory_of(document) for document in documents}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def utterances(self, scope: Scope, ids: Sequence[str]) -> Sequence[Utterance]:
+        read_for = one_of_each(ids)
+        wanted = [identity(scope.project_id, one) for one in set(read_for.values())]
+        match = {"_id": {"$in": wanted}, **_within(scope)}
+        with self._database.translated():
+            found = self._database[MEMORIES[MemoryType.BLOCK]].find(match, SAID)
+            dialogues = {one["id"]: dialogue_of(one) async for one in found}
+        return seen_by_each(read_for, dialogues)
 
     async def find(self, scope: Scope, query: MemoryQuery) -> Sequence[Memory]:
         if query.limit is not None and query.limit <= 0:

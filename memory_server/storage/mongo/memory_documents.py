@@ -27,20 +27,31 @@ from memory_server.domain.moments import (
     within_reach,
 )
 from memory_server.domain.scope import Visibility
+from memory_server.domain.utterance import Dialogue
 from memory_server.domain.words import index_text
 from memory_server.search.atlas.documents import MOMENTS, moments
 from memory_server.search.local import documents as index
 from memory_server.search.local.entries import memory_entry, memory_fields
-from memory_server.storage.memory_values import body_of, body_values, evidence_of, evidence_values
+from memory_server.storage.memory_values import (
+    body_of,
+    body_values,
+    dialogue,
+    evidence_of,
+    evidence_values,
+)
 from memory_server.storage.mongo.collections import MEMORIES
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import comparable
-from memory_server.storage.mongo.json_fields import json_change, json_of
+from memory_server.storage.mongo.json_fields import json_change, json_names, json_of
 
 _GIVEN = ("body", "metadata", "contextual_metadata")
 
 UNREAD = {"vectors": 0, "fields": 0, "text": 0, MOMENTS: 0}
 """The projection of those who read memories: what `memory_of` and `entry_of` do not need."""
+
+
+SAID = {"id": 1, "event_time": 1, "valid_from": 1, **json_names("body")}
+"""The projection of those who read what was said in blocks: what `dialogue_of` needs."""
 
 
 def memory_document(
@@ -151,6 +162,13 @@ def memory_of(document: Mapping[str, Any]) -> Memory:
         deleted=document["deleted"],
         has_embedding=document["has_embedding"],
     )
+
+
+def dialogue_of(document: Mapping[str, Any]) -> Dialogue:
+    """Return what was said in the exchange of a block."""
+    event = document["event_time"]
+    said_at = from_micros(document["valid_from"]) if event is None else _event(event).start
+    return dialogue(json_of(document, "body"), said_at)
 
 
 def entry_of(document: Mapping[str, Any]) -> index.Document:

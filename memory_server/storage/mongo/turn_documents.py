@@ -13,19 +13,27 @@ from memory_server.domain.moments import (
     moment_text,
     to_micros,
 )
-from memory_server.domain.turn import NewTurn, Role, Turn
+from memory_server.domain.turn import NewTurn, Role, Turn, speaker_of
+from memory_server.domain.utterance import Utterance
 from memory_server.domain.words import index_text, turn_text
 from memory_server.search.atlas.documents import MOMENTS, moments
 from memory_server.search.local.entries import turn_fields
 from memory_server.storage.mongo.documents import Document, identity
 from memory_server.storage.mongo.filters import comparable
-from memory_server.storage.mongo.json_fields import json_field, json_of
+from memory_server.storage.mongo.json_fields import json_field, json_names, json_of
 
 _TEXTS = ("tool_call_id", "tool_name", "is_error", "model_name", "stop_reason")
 _JSON = ("tool_calls", "tokens", "metadata")
 
 UNREAD = {"vectors": 0, "fields": 0, "text": 0, MOMENTS: 0}
 """The projection of those who read turns: what `turn_of` does not need."""
+
+
+SAID = {
+    **dict.fromkeys(("id", "session_id", "role", "content", "created_at", "event_time"), 1),
+    **json_names("metadata"),
+}
+"""The projection of those who read what turns say: what `utterance_of` needs."""
 
 
 def turn_document(turn: NewTurn) -> Document:
@@ -72,6 +80,18 @@ def turn_of(document: Mapping[str, Any]) -> Turn:
         has_embedding=document["has_embedding"],
         **{name: document[name] for name in _TEXTS},
         **{name: json_of(document, name) for name in _JSON},
+    )
+
+
+def utterance_of(document: Mapping[str, Any]) -> Utterance:
+    """Return what a turn says."""
+    return Utterance(
+        id=document["id"],
+        session=document["session_id"],
+        speaker=speaker_of(json_of(document, "metadata"), document["role"]),
+        role=document["role"],
+        text=document["content"],
+        said_at=moment_of_text(document["event_time"]) or from_micros(document["created_at"]),
     )
 
 

@@ -10,6 +10,7 @@ from pymongo.errors import DuplicateKeyError
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.turn import NewTurn, Turn
+from memory_server.domain.utterance import Utterance
 from memory_server.ports.turns import Turns
 from memory_server.search.local.vectors import spaced
 from memory_server.storage.mongo import sessions
@@ -19,7 +20,14 @@ from memory_server.storage.mongo.database import MongoDatabase, Session
 from memory_server.storage.mongo.documents import Document, identity, packed, space_key
 from memory_server.storage.mongo.failures import overtaken
 from memory_server.storage.mongo.locks import Locks
-from memory_server.storage.mongo.turn_documents import UNREAD, numbered, turn_document, turn_of
+from memory_server.storage.mongo.turn_documents import (
+    SAID,
+    UNREAD,
+    numbered,
+    turn_document,
+    turn_of,
+    utterance_of,
+)
 
 _KEY = ("project_id", "session_id", "user_id", "idempotency_key")
 
@@ -75,6 +83,12 @@ class MongoTurns(Turns):
         wanted: Document = {"_id": {"$in": [identity(project_id, one) for one in set(ids)]}}
         found = {turn.id: turn for turn in await self._read(wanted, "turn_seq", ASCENDING, None)}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def utterances(self, project_id: str, ids: Sequence[str]) -> Sequence[Utterance]:
+        wanted = {"_id": {"$in": [identity(project_id, one) for one in set(ids)]}}
+        with self._database.translated():
+            found = self._database[TURNS].find(wanted, SAID)
+            return [utterance_of(one) async for one in found]
 
     async def set_vectors(
         self, project_id: str, vectors: Mapping[str, Vector], space: EmbeddingSpace

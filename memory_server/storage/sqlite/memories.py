@@ -10,6 +10,7 @@ from memory_server.domain.memory import Memory
 from memory_server.domain.moments import to_micros
 from memory_server.domain.proposal import Proposal
 from memory_server.domain.scope import Scope
+from memory_server.domain.utterance import Utterance, one_of_each, seen_by_each
 from memory_server.errors import MemoryNotFound
 from memory_server.ports.clock import Clock
 from memory_server.ports.memories import Memories, MemoryOperation, MemoryQuery
@@ -17,7 +18,7 @@ from memory_server.search.local.predicates import Predicate
 from memory_server.storage.sqlite.database import Database
 from memory_server.storage.sqlite.jobs import enqueue, settle
 from memory_server.storage.sqlite.memory_changes import SQL, Changes
-from memory_server.storage.sqlite.memory_rows import memory_of
+from memory_server.storage.sqlite.memory_rows import dialogue_of, memory_of
 from memory_server.storage.sqlite.proposals import decide
 
 _EQUALITIES = {
@@ -50,6 +51,13 @@ class SqliteMemories(Memories):
         memories = await self._database.read(lambda db: _memories(db, "get", predicate))
         found = {memory.id: memory for memory in memories}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def utterances(self, scope: Scope, ids: Sequence[str]) -> Sequence[Utterance]:
+        read_for = one_of_each(ids)
+        predicate = _scoped(scope)
+        predicate.among("id", list(dict.fromkeys(read_for.values())))
+        rows = await self._database.read(lambda db: _rows(db, "said", predicate))
+        return seen_by_each(read_for, {row["id"]: dialogue_of(row) for row in rows})
 
     async def find(self, scope: Scope, query: MemoryQuery) -> Sequence[Memory]:
         predicate = _scoped(scope)

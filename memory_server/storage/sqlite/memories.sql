@@ -2,6 +2,11 @@
 -- Memories of a scope by id. Left alone, the planner reads all of the owner's.
 SELECT * FROM memories AS m INDEXED BY memories_id WHERE /* conditions */ 1;
 
+-- name: said
+-- What was said in blocks of a scope, by id.
+SELECT m.id, m.body, m.event_time, m.valid_from FROM memories AS m INDEXED BY memories_id
+WHERE m.type = 'block' AND /* conditions */ 1;
+
 -- name: find_live
 -- Live memories of a scope, the newest first; in the order of an index where the owner is known.
 SELECT * FROM memories AS m /* index */ WHERE /* conditions */ 1

@@ -11,15 +11,18 @@ from memory_server.domain.moments import (
     from_micros,
     maybe_micros,
     maybe_moment,
+    moment_of_text,
     moment_text,
     to_micros,
     within_reach,
 )
 from memory_server.domain.scope import Visibility
+from memory_server.domain.utterance import Dialogue
 from memory_server.search.local.entries import memory_fields
 from memory_server.storage.memory_values import (
     body_of,
     body_values,
+    dialogue,
     evidence_of,
     evidence_values,
 )
@@ -93,6 +96,13 @@ def memory_of(row: Row) -> Memory:
         deleted=bool(row["deleted"]),
         has_embedding=bool(row["has_embedding"]),
     )
+
+
+def dialogue_of(row: Row) -> Dialogue:
+    """Return what was said in the exchange of a block."""
+    told = row["event_time"]
+    start = None if told is None else moment_of_text(json.loads(told)[0])
+    return dialogue(json.loads(row["body"]), start or from_micros(row["valid_from"]))
 
 
 def _claim(row: Row) -> Claim | None:

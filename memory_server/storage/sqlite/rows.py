@@ -17,7 +17,8 @@ from memory_server.domain.moments import (
     to_micros,
 )
 from memory_server.domain.snapshot import SessionState, Snapshot, Trigger
-from memory_server.domain.turn import NewTurn, Role, Turn
+from memory_server.domain.turn import NewTurn, Role, Turn, speaker_of
+from memory_server.domain.utterance import Utterance
 
 Row = Mapping[str, Any] | sqlite3.Row
 
@@ -68,6 +69,22 @@ def turn_of(row: Row) -> Turn:
         snapshot_id=row["snapshot_id"],
         has_embedding=bool(row["has_embedding"]),
         **json.loads(row["details"]),
+    )
+
+
+def utterance_of(row: Row) -> Utterance:
+    """Return what a turn says."""
+    metadata = row["metadata"]
+    # Most name nobody: then there is nothing to read.
+    named = json.loads(metadata) if '"speaker"' in metadata else {}
+    told, recorded = row["event_time"], row["created_at"]
+    return Utterance(
+        id=row["id"],
+        session=row["session_id"],
+        speaker=speaker_of(named, row["role"]),
+        role=row["role"],
+        text=row["content"],
+        said_at=moment_of_text(told) or from_micros(recorded),
     )
 
 

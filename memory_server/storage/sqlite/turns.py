@@ -9,6 +9,7 @@ from typing import Any
 from memory_server.domain.embedding import EmbeddingSpace, Vector
 from memory_server.domain.scope import Scope, Visibility
 from memory_server.domain.turn import NewTurn, Turn
+from memory_server.domain.utterance import Utterance
 from memory_server.ports.turns import Turns
 from memory_server.search.local import documents
 from memory_server.search.local.entries import turn_entry
@@ -16,7 +17,7 @@ from memory_server.search.local.predicates import Predicate
 from memory_server.search.local.statements import load
 from memory_server.search.local.vectors import SpacedVector, spaced
 from memory_server.storage.sqlite.database import Database
-from memory_server.storage.sqlite.rows import turn_of, turn_values
+from memory_server.storage.sqlite.rows import turn_of, turn_values, utterance_of
 
 SQL = load("memory_server.storage.sqlite", "turns.sql")
 
@@ -67,6 +68,11 @@ class SqliteTurns(Turns):
         values = {"project_id": project_id, "ids": json.dumps(list(ids))}
         found = {turn.id: turn for turn in await self._read(SQL["get_many"], values)}
         return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    async def utterances(self, project_id: str, ids: Sequence[str]) -> Sequence[Utterance]:
+        values = {"project_id": project_id, "ids": json.dumps(list(ids))}
+        rows = await self._database.read(lambda db: db.execute(SQL["said"], values).fetchall())
+        return [utterance_of(row) for row in rows]
 
     async def set_vectors(
         self, project_id: str, vectors: Mapping[str, Vector], space: EmbeddingSpace

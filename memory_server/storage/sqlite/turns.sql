@@ -46,6 +46,11 @@ ORDER BY turn_seq LIMIT :limit;
 SELECT * FROM turns
 WHERE project_id = :project_id AND id IN (SELECT value FROM json_each(:ids));
 
+-- name: said
+-- What turns say, by their ids.
+SELECT id, session_id, role, content, created_at, event_time, metadata FROM turns
+WHERE project_id = :project_id AND id IN (SELECT value FROM json_each(:ids));
+
 -- name: has_vector
 -- Note that a turn has a vector.
 UPDATE turns SET has_embedding = 1 WHERE project_id = :project_id AND id = :id;

@@ -10,9 +10,7 @@ from memory_server.domain.block import (
     blocks_of,
     each_once,
     exchange_of,
-    one_of_each,
     pair,
-    seen_by,
 )
 from memory_server.domain.exchange import BOTH, Viewpoint
 from memory_server.domain.memory import embedded_text
@@ -106,21 +104,3 @@ def test_the_id_of_a_block_tells_its_exchange() -> None:
     assert [exchange_of(one) for one in ids] == ["x", "x", "y", "y"]
     assert each_once([1, 2, 3, 4], ids) == [1, 3]
     assert exchange_of("taken-from-elsewhere") == "taken-from-elsewhere"
-
-
-def test_one_block_of_an_exchange_tells_what_the_others_see() -> None:
-    exchange = Exchange(messages=[said("hi", speaker="Ana"), said("HELLO"), said("BYE")])
-    own, reply = blocks(exchange)
-    view = seen_by(own, block_id("x", reply.viewpoint))
-    assert view == (Viewpoint.ASSISTANT, reply.speaker, "HELLO\nBYE")
-    assert seen_by(reply, block_id("x", own.viewpoint)) == (Viewpoint.USER, "Ana", "hi")
-
-
-def test_of_each_exchange_one_block_is_read() -> None:
-    ids = ["a.user", "b.assistant", "a.assistant", "b.user"]
-    assert one_of_each(ids) == {
-        "a.user": "a.user",
-        "b.assistant": "b.assistant",
-        "a.assistant": "a.user",
-        "b.user": "b.assistant",
-    }

@@ -1,40 +1,60 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_server.domain.ranking import Legs, Ranked
 from memory_server.domain.relevance import (
     LATEST_OF,
-    Utterance,
     asked_about,
     asks_how_things_are,
     by_evidence,
     telling_of,
 )
+from memory_server.domain.utterance import Utterance
+from tests.factories import SPACE
 
 ANA_AND_BEN = {"Ana Pérez": "user", "Ben": "assistant"}
 SPRING = datetime(2026, 4, 1, tzinfo=UTC)
 ROLES = {"user": "user", "assistant": "assistant"}
 
 
-def an_utterance(id_: str = "a", **more: object) -> Utterance:
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """An utterance, and what each leg found of it, 0 to 1."""
+
+    said: Utterance
+    words: float = 0.5
+    meaning: float = 0.5
+
+
+def an_utterance(id_: str = "a", *, words: float = 0.5, meaning: float = 0.5, **more: Any) -> Heard:
     plain = Utterance(
         id=id_,
         session="s",
         speaker="Ana Pérez",
         role="user",
         text="I play the violin.",
-        words=0.5,
-        meaning=0.5,
         said_at=SPRING,
     )
-    return replace(plain, **more)  # type: ignore[arg-type]  # the fields are the caller's
+    return Heard(said=plain._replace(**more), words=words, meaning=meaning)
 
 
-def order(query: str, *found: Utterance) -> list[str]:
-    return [one.id for one in by_evidence(query, found)]
+def ranked_for(query: str, *found: Heard) -> list[Ranked]:
+    legs = Legs(
+        text={one.said.id: one.words for one in found},
+        covered=max(one.words for one in found),
+        vector={one.said.id: one.meaning for one in found},
+        space=replace(SPACE, unrelated=0.0, same=1.0),
+    )
+    return by_evidence(query, [one.said for one in found], legs)
+
+
+def order(query: str, *found: Heard) -> list[str]:
+    return [one.id for one in ranked_for(query, *found)]
 
 
 def test_what_is_found_better_comes_first() -> None:
@@ -85,7 +105,7 @@ def test_a_question_for_a_time_wants_one(query: str, dated: str) -> None:
 
 def test_what_has_nothing_of_the_question_has_no_score() -> None:
     strange = an_utterance(words=0.0, meaning=0.0, text="I was in Cremona last year, for a week.")
-    [ranked] = by_evidence("When was I there?", [strange])
+    [ranked] = ranked_for("When was I there?", strange)
     assert ranked.score == 0
 
 
@@ -99,7 +119,7 @@ def test_what_has_nothing_of_the_question_has_no_score() -> None:
 def test_scores_are_between_0_and_1(
     words: float, meaning: float, text: str, query: str, more: str
 ) -> None:
-    [ranked] = by_evidence(query + more, [an_utterance(words=words, meaning=meaning, text=text)])
+    [ranked] = ranked_for(query + more, an_utterance(words=words, meaning=meaning, text=text))
     assert 0 <= ranked.score <= 1
 
 
@@ -153,7 +173,7 @@ def test_telling_is_counted_in_words_and_asking_in_characters(
     assert telling_of(text).asking == pytest.approx(asking)
 
 
-def told_in(session: str, days: int, **more: object) -> Utterance:
+def told_in(session: str, days: int, **more: Any) -> Heard:
     told = {"session": session, "said_at": SPRING + timedelta(days=days), **more}
     return an_utterance(session, **told)
 
@@ -181,19 +201,20 @@ def test_what_is_far_nearer_goes_before_what_is_later() -> None:
 @given(st.permutations(range(LATEST_OF + 4)))
 def test_scores_never_rise_down_the_order_and_nothing_is_lost(days: list[int]) -> None:
     found = [told_in(f"s{day}", day, words=place / 14) for place, day in enumerate(days)]
-    ranked = by_evidence("What does my violin weigh?", found)
-    assert {one.id for one in ranked} == {one.id for one in found}
+    ranked = ranked_for("What does my violin weigh?", *found)
+    assert {one.id for one in ranked} == {one.said.id for one in found}
     scores = [one.score for one in ranked]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_between_a_user_and_an_assistant_who_spoke_counts_more_than_between_named_people() -> None:
-    user = {"speaker": "user", "role": "user", "words": 0.4}
-    reply = {"speaker": "assistant", "role": "assistant", "words": 1.0, "text": "Pick a violin."}
-    found = an_utterance("asked", **user), an_utterance("reply", **reply)
-    assert order("What do I play?", *found) == ["asked", "reply"]
-    named = replace(found[0], speaker="Ana"), replace(found[1], speaker="Ben")
-    assert order("What does Ana play?", *named) == ["reply", "asked"]
+    def asked_and_reply(user: str, assistant: str) -> tuple[Heard, Heard]:
+        reply = {"speaker": assistant, "role": "assistant", "text": "Pick a violin."}
+        asked = an_utterance("asked", speaker=user, words=0.4)
+        return asked, an_utterance("reply", words=1.0, **reply)
+
+    assert order("What do I play?", *asked_and_reply("user", "assistant")) == ["asked", "reply"]
+    assert order("What does Ana play?", *asked_and_reply("Ana", "Ben")) == ["reply", "asked"]
 
 
 @pytest.mark.parametrize(
