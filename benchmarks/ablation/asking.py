@@ -19,16 +19,14 @@ from evaluation.conversations import Question
 from evaluation.metrics.retrieval import Ranking, recall, reciprocal_rank
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.expansion import answered
-from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Legs, asks_for_present, coverage, fuse
 from memory_server.domain.relevance import CANDIDATES, asked_about, telling_of
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
 from memory_server.domain.words import query_terms
-from memory_server.ports.search import Hit, Selection
+from memory_server.ports.search import Hit
 from memory_server.services.reranking import Reranking
-from memory_server.services.search import SearchRequest, utterance_of
-from memory_server.storage.sqlite.store import SqliteStore
+from memory_server.services.search import SearchRequest
 
 PATIENCE = 120.0
 """Seconds for a rerank: what it takes is told beside what it is worth."""
@@ -100,7 +98,7 @@ class Asking:
         answers = await self._legs(request, recorded)
         orders: dict[str, tuple[Sequence[Chunk], float]] = {}
         for step in self._steps:
-            orders[step.name] = await self._order(step, question.text, answers, recorded.said)
+            orders[step.name] = await self._order(step, question.text, answers, recorded)
         found, answers.spent["whole search"] = await _timed(
             self._world.app.retrieval.search(request)
         )
@@ -133,7 +131,7 @@ class Asking:
             answers.text[words], answers.spent[f"words: {words}"] = await _timed(
                 _scores(store.search.text(request.selection, terms))
             )
-            answers.covered[words] = _covered(terms, answers.text[words], recorded.said)
+            answers.covered[words] = _covered(terms, answers.text[words], recorded.stored)
         for meaning in dict.fromkeys(step.meaning for step in self._steps if step.meaning):
             index = self._world.meaning[meaning].search
             answers.vector[meaning], answers.spent[f"meaning: {meaning}"] = await _timed(
@@ -141,10 +139,17 @@ class Asking:
             )
         ids = [one.id for one in fuse(self._joined(SHIPPED, answers))]
         store = self._world.words[Words.SHIPPED]
-        for count in (CANDIDATES, TOP):
-            _, answers.spent[f"{count} read"] = await _timed(
-                _read(store, request.selection, ids[:count], recorded.said)
-            )
+        reads_memories = self._world.unit is Unit.BLOCKS
+        _, answers.spent["candidates read"] = await _timed(
+            store.memories.utterances(request.scope, ids[:CANDIDATES])
+            if reads_memories
+            else store.turns.utterances(PROJECT, ids[:CANDIDATES])
+        )
+        _, answers.spent["shown read"] = await _timed(
+            store.memories.get_many(request.scope, ids[:TOP])
+            if reads_memories
+            else store.turns.get_many(PROJECT, ids[:TOP])
+        )
         return answers
 
     def _joined(self, step: Step, answers: _Answers) -> Legs:
@@ -156,11 +161,13 @@ class Asking:
         )
 
     async def _order(
-        self, step: Step, query: str, answers: _Answers, said: Mapping[str, Stored]
+        self, step: Step, query: str, answers: _Answers, recorded: Recorded
     ) -> tuple[Sequence[Chunk], float]:
         """Return a step's finds, and the milliseconds to there from the question."""
         legs = self._joined(step, answers)
-        chunks, spent = _computed(lambda: found_by(step, query, legs, said))
+        chunks, spent = _computed(
+            lambda: found_by(step, query, legs, recorded.stored, recorded.said)
+        )
         if step is SHIPPED:
             answers.spent["order made"] = spent
         if step.reranks:
@@ -169,22 +176,23 @@ class Asking:
                 raise SystemExit(f"nothing was reranked: {reordered.failure}")
             chunks, spent = reordered.chunks, spent + took
             answers.spent["rerank"] = took
-        spent += answers.spent[f"{CANDIDATES if step.parts and legs.are_both else TOP} read"]
+        spent += answers.spent["shown read"]
+        if step.parts is not None and legs.are_both:
+            spent += answers.spent["candidates read"]
         if step.words is not None:
             spent += answers.spent[f"words: {step.words}"]
         if step.meaning is not None:
             spent += answers.spent["question embedded"] + answers.spent[f"meaning: {step.meaning}"]
         return chunks, spent
 
-    def _time_parts(self, query: str, answers: _Answers, best: Sequence[Stored]) -> None:
+    def _time_parts(self, query: str, answers: _Answers, said: Sequence[Utterance]) -> None:
         """Note what the parts of the score by evidence take that read anything."""
         legs = self._joined(SHIPPED, answers)
-        utterances = [utterance_of(one.id, one, legs) for one in best]
-        speakers = {one.speaker: one.role for one in utterances}
+        speakers = {one.speaker: one.role for one in said}
         spent = answers.spent
         _, spent["fusion"] = _computed(lambda: fuse(legs))
         _, spent["evidence: what is told"] = _computed(
-            lambda: [telling_of.__wrapped__(one.text) for one in utterances]
+            lambda: [telling_of.__wrapped__(one.text) for one in said]
         )
         _, spent["evidence: who is asked about"] = _computed(lambda: asked_about(query, speakers))
 
@@ -197,11 +205,13 @@ def terms_of(query: str, words: Words) -> Sequence[str]:
     return list(dict.fromkeys(term for word in query.split() for term in query_terms(word)))
 
 
-def _covered(terms: Sequence[str], found: Mapping[str, float], said: Mapping[str, Stored]) -> float:
+def _covered(
+    terms: Sequence[str], found: Mapping[str, float], stored: Mapping[str, Stored]
+) -> float:
     """Return how much of the question the best find by words covers."""
     if not found:
         return 0.0
-    best = said[max(found, key=found.__getitem__)]
+    best = stored[max(found, key=found.__getitem__)]
     text = f"{best.speaker}: {best.content}" if isinstance(best, Turn) else best.body.index_text
     return coverage(terms, answered(terms, text, ()))
 
@@ -217,15 +227,6 @@ def _score(ranking: Ranking, question: Question, spent: float) -> Score:
 
 async def _scores(hits: Awaitable[Sequence[Hit]]) -> Mapping[str, float]:
     return {hit.id: hit.score for hit in await hits}
-
-
-async def _read(
-    store: SqliteStore, selection: Selection, ids: Sequence[str], said: Mapping[str, Stored]
-) -> None:
-    if any(isinstance(said[name], Memory) for name in ids[:1]):
-        await store.memories.get_many(selection.scope, ids)
-    else:
-        await store.turns.get_many(selection.scope.project_id, ids)
 
 
 async def _timed(work: Awaitable[T]) -> tuple[T, float]:

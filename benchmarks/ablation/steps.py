@@ -19,7 +19,7 @@ from memory_server.domain.ranking import (
 from memory_server.domain.reading import chunk_of_memory, chunk_of_turn
 from memory_server.domain.relevance import CANDIDATES, PARTS, Parts, by_evidence
 from memory_server.domain.turn import Turn
-from memory_server.services.search import utterance_of
+from memory_server.domain.utterance import Utterance
 
 TOP = 40
 """Finds that are asked for: as many as a rerank looks at."""
@@ -106,16 +106,24 @@ def _other_vectors(unit: Unit) -> Sequence[Step]:
     return [Step(name="vectors of turns alone", meaning=Meaning.ALONE), averaged]
 
 
-def found_by(step: Step, query: str, legs: Legs, said: Mapping[str, Stored]) -> Sequence[Chunk]:
-    """Return the best `TOP` finds in a step's order, but for a rerank; `said` is by id."""
+def found_by(
+    step: Step,
+    query: str,
+    legs: Legs,
+    stored: Mapping[str, Stored],
+    said: Mapping[str, Utterance],
+) -> Sequence[Chunk]:
+    """Return the best `TOP` finds in a step's order, but for a rerank.
+
+    `stored` holds what can be found, `said` what it says, both by id.
+    """
     ranked: Sequence[Ranked] = fuse(legs, weights=step.weights)
     if step.parts is not None and legs.are_both:
         best = [said[one.id] for one in ranked[:CANDIDATES]]
-        utterances = [utterance_of(one.id, one, legs) for one in best]
-        ranked = by_evidence(query, utterances, parts=step.parts)
-    if any(isinstance(said[one.id], Memory) for one in ranked[:1]):
+        ranked = by_evidence(query, best, legs, parts=step.parts)
+    if any(isinstance(stored[one.id], Memory) for one in ranked[:1]):
         ranked = each_once(ranked, (one.id for one in ranked))
-    chunks = [_chunk(said[one.id], one.score) for one in ranked[:TOP]]
+    chunks = [_chunk(stored[one.id], one.score) for one in ranked[:TOP]]
     if step.prefers_recent and asks_for_present(query):
         return prefer_recent(chunks)
     return chunks

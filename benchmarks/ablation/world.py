@@ -22,6 +22,7 @@ from memory_server.domain.embedding import EmbeddingSpace, Purpose, Vector
 from memory_server.domain.memory import Block, embedded_text
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Role, Turn
+from memory_server.domain.utterance import Utterance
 from memory_server.domain.words import embedding_text
 from memory_server.providers.system import SystemClock
 from memory_server.search.local import documents
@@ -43,8 +44,10 @@ class Recorded:
     """One conversation as the store has it."""
 
     user_id: str
-    said: Mapping[str, Stored]
-    """What was said, by id."""
+    stored: Mapping[str, Stored]
+    """What can be found, by id."""
+    said: Mapping[str, Utterance]
+    """What each of it says, by id."""
     brings: Mapping[str, frozenset[str]]
     """Keys of the turns that each of it holds."""
 
@@ -74,7 +77,7 @@ async def world_of(
         record = _record_turns if unit is Unit.TURNS else _record_blocks
         recorded = {one.key: await record(app, one) for one in conversations}
         await app.promotion.flush(PROJECT)
-        said = [stored for one in recorded.values() for stored in one.said.values()]
+        said = [stored for one in recorded.values() for stored in one.stored.values()]
         await _check_vectors(app, said)
 
         async def changed(name: str, change: Callable[[sqlite3.Connection], None]) -> SqliteStore:
@@ -114,7 +117,7 @@ async def world_of(
 async def _record_turns(app: Application, conversation: Conversation) -> Recorded:
     place = Place.of(conversation, ingestion=Unit.TURNS)
     scope = Scope(project_id=PROJECT, user_id=place.user_id)
-    said: dict[str, Stored] = {}
+    found: dict[str, Stored] = {}
     brings: dict[str, frozenset[str]] = {}
     for session_id, turns in place.sessions.items():
         for turn in turns:
@@ -125,15 +128,16 @@ async def _record_turns(app: Application, conversation: Conversation) -> Recorde
                 metadata=metadata_of(turn),
             )
             stored = (await app.recording.record(scope, given)).turn
-            said[stored.id] = stored
+            found[stored.id] = stored
             brings[stored.id] = frozenset({turn.key})
-    return Recorded(user_id=place.user_id, said=said, brings=brings)
+    said = await app.store.turns.utterances(PROJECT, list(found))
+    return _recorded(place, found, said, brings)
 
 
 async def _record_blocks(app: Application, conversation: Conversation) -> Recorded:
     place = Place.of(conversation, ingestion=Unit.BLOCKS)
     scope = Scope(project_id=PROJECT, user_id=place.user_id)
-    said: dict[str, Stored] = {}
+    found: dict[str, Stored] = {}
     brings: dict[str, frozenset[str]] = {}
     for session_id, turns in place.sessions.items():
         names = exchanges_of(turns)
@@ -145,9 +149,20 @@ async def _record_blocks(app: Application, conversation: Conversation) -> Record
             ]
             given = block_drafts.Conversation(conversation_id=session_id, messages=messages)
             for block in (await app.blocks.record(scope, given)).blocks:
-                said[block.id] = block
+                found[block.id] = block
                 brings[block.id] = frozenset(one.key for one in spoken)
-    return Recorded(user_id=place.user_id, said=said, brings=brings)
+    said = await app.store.memories.utterances(scope, list(found))
+    return _recorded(place, found, said, brings)
+
+
+def _recorded(
+    place: Place,
+    found: Mapping[str, Stored],
+    said: Sequence[Utterance],
+    brings: Mapping[str, frozenset[str]],
+) -> Recorded:
+    by_id = {one.id: one for one in said}
+    return Recorded(user_id=place.user_id, stored=found, said=by_id, brings=brings)
 
 
 async def _check_vectors(app: Application, said: Sequence[Stored]) -> None:
