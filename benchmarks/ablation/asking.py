@@ -11,6 +11,7 @@ from benchmarks.ablation.steps import (
     Meaning,
     Step,
     Stored,
+    Unit,
     Words,
     found_by,
 )
@@ -23,6 +24,7 @@ from memory_server.domain.ranking import Legs, asks_for_present, coverage, fuse
 from memory_server.domain.relevance import CANDIDATES, asked_about, telling_of
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
+from memory_server.domain.utterance import Utterance
 from memory_server.domain.words import query_terms
 from memory_server.ports.search import Hit
 from memory_server.services.reranking import Reranking

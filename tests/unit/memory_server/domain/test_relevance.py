@@ -209,9 +209,9 @@ def test_scores_never_rise_down_the_order_and_nothing_is_lost(days: list[int]) -
 
 def test_between_a_user_and_an_assistant_who_spoke_counts_more_than_between_named_people() -> None:
     def asked_and_reply(user: str, assistant: str) -> tuple[Heard, Heard]:
-        reply = {"speaker": assistant, "role": "assistant", "text": "Pick a violin."}
+        reply: dict[str, Any] = {"speaker": assistant, "role": "assistant"}
         asked = an_utterance("asked", speaker=user, words=0.4)
-        return asked, an_utterance("reply", words=1.0, **reply)
+        return asked, an_utterance("reply", words=1.0, text="Pick a violin.", **reply)
 
     assert order("What do I play?", *asked_and_reply("user", "assistant")) == ["asked", "reply"]
     assert order("What does Ana play?", *asked_and_reply("Ana", "Ben")) == ["reply", "asked"]
