@@ -1,5 +1,6 @@
 """From a snapshot to memories: extract once, then reconcile until it is stored."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from memory_server.domain.candidate import Candidate, Conversation, Extraction, 
 from memory_server.domain.characters import whole
 from memory_server.domain.job import Job, failed_attempt, usage_before
 from memory_server.domain.memory import Claim, MemoryType
+from memory_server.domain.secrets import Secrets, is_only_secret, without_secrets
 from memory_server.domain.wording import normalised
 from memory_server.errors import ProviderError, SnapshotNotFound
 from memory_server.ports.extractor import Extractor
@@ -30,11 +32,17 @@ MOST_REJECTED = 100
 MOST_RAW = 2000
 """Characters shown of a rejected item."""
 
+_WORDS = ("body", "claim", "corrects", "raw")
+"""Where a candidate or a rejected item tells something in words."""
+
 _EXTRACTION: TypeAdapter[Extraction] = TypeAdapter(Extraction)
 
 
 class ExtractionOfSnapshots:
-    """Works off extraction jobs."""
+    """Works off extraction jobs.
+
+    No extractor sees a secret that a turn tells, and none is kept of what it proposes.
+    """
 
     def __init__(
         self,
@@ -90,12 +98,13 @@ class ExtractionOfSnapshots:
         if kept is not None:
             return kept
         kind = MemoryType(job.payload["type"])
+        turns, secrets = await asyncio.to_thread(without_secrets, conversation.turns)
         try:
-            answer = await self._extractor.extract(conversation, kind)
+            answer = await self._extractor.extract(replace(conversation, turns=turns), kind)
         except ProviderError as error:
             await self._jobs.save_progress(job, failed_attempt(job, error.details))
             raise
-        document = _document(_bounded(answer))
+        document = _document(_bounded(answer), secrets)
         name = self._extractor.version(kind)
         answered = {"extractor": name, "extraction": document}
         await self._jobs.save_progress(job, {**job.progress, **answered})
@@ -137,11 +146,33 @@ def _bounded(extraction: Extraction) -> Extraction:
     )
 
 
-def _document(extraction: Extraction) -> Any:
-    """Return what an extractor answered as JSON that can be kept, with whole characters only."""
-    document = _EXTRACTION.dump_python(extraction, mode="json")
+def _document(extraction: Extraction, secrets: Secrets) -> Any:
+    """Return what an extractor answered as JSON that can be kept: no secret, no half character."""
+    told = [one for one in extraction.candidates if not _tells_only_a_secret(one)]
+    document = _EXTRACTION.dump_python(replace(extraction, candidates=tuple(told)), mode="json")
+    for item in (*document["candidates"], *document["rejected"]):
+        item.update({name: _hidden(item[name], secrets) for name in _WORDS if item.get(name)})
     text = json.dumps(document, ensure_ascii=False)
     return document if whole(text) == text else json.loads(whole(text))
+
+
+def _tells_only_a_secret(candidate: Candidate) -> bool:
+    return candidate.claim is not None and is_only_secret(candidate.claim.value)
+
+
+def _hidden(value: Any, secrets: Secrets) -> Any:
+    """Return words with secrets taken out, at whatever depth they stand; ids stay."""
+    match value:
+        case str():
+            return secrets.hidden(value)
+        case list():
+            return [_hidden(item, secrets) for item in value]
+        case dict():
+            return {
+                key: item if key.endswith(("_id", "type")) else _hidden(item, secrets)
+                for key, item in value.items()
+            }
+    return value
 
 
 def _canonical(candidate: Candidate, conversation: Conversation) -> Candidate:

@@ -58,7 +58,7 @@ _SECRET = re.compile(
     r"|código de seguridad|passwort|kennwort|senha)\b"
     r"(?: (?:code|number|for|of|to|de|del|para)(?: [\w'-]+){0,4}?)?\"?"
     r"\s*(?:is|are|was|es|son|ist|é|:|=)\s*(?!(?:not|no|never|in|on|kept|stored|lost|safe|wrong"
-    r"|too|required|needed|a|the|hard|easy|long|short)\b)\S|\bsk-[\w-]{8,}|密码(?:是|[:=])\s*\S",
+    r"|too|required|needed|a|the|hard|easy|long|short)\b|\[secret\])\S|\bsk-[\w-]{8,}|密码(?:是|[:=])\s*\S",
     re.IGNORECASE,
 )
 _OBEYED = 0.5

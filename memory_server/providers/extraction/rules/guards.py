@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from memory_server.domain.secret_words import MARK
 from memory_server.providers.extraction import orders
 from memory_server.providers.extraction.rules.rulebook import guards
 
@@ -58,8 +59,11 @@ def is_fiction(sentence: str) -> bool:
 
 
 def is_secret(sentence: str) -> bool:
-    """Whether the sentence tells a password or the like, which nobody should keep."""
-    return bool(guards().secrets.search(sentence))
+    """Whether the sentence tells a password or the like, which nobody should keep.
+
+    Of one that was taken out the sentence tells nothing.
+    """
+    return MARK not in sentence and bool(guards().secrets.search(sentence))
 
 
 def secrets_in(sentences: Iterable[str]) -> frozenset[str]:
