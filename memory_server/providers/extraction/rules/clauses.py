@@ -40,9 +40,19 @@ def _parts(statement: str, book: Rulebook) -> Iterator[str]:
     start = 0
     for found in book.breaks.finditer(statement):
         if not book.lead_in.fullmatch(statement[start : found.end()]):
-            yield statement[start : found.start()]
+            yield from _without_chatter(statement[start : found.start()], book)
             start = found.end()
-    yield statement[start:]
+    yield from _without_chatter(statement[start:], book)
+
+
+def _without_chatter(part: str, book: Rulebook) -> Iterator[str]:
+    """Yield a statement, and apart from it what is said on and on after it."""
+    for found in book.chatter.finditer(part):
+        if found.start() and book.complete.search(part[: found.start()]):
+            yield part[: found.start()]
+            yield from _without_chatter(part[found.end() :], book)
+            return
+    yield part
 
 
 def trimmed(text: str, book: Rulebook) -> str:

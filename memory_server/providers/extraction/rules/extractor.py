@@ -11,7 +11,7 @@ from memory_server.ports.extractor import Extractor
 from memory_server.providers.extraction.rules import episodic, procedural, semantic, taxonomic
 from memory_server.providers.extraction.rules.reading import unread
 
-VERSION = "3"
+VERSION = "4"
 """Grows when the rules propose something else for the same words."""
 
 _READERS: Mapping[MemoryType, Callable[[Conversation], Sequence[Candidate]]] = {

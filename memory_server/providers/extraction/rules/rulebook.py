@@ -53,6 +53,10 @@ class Rulebook:
     mention: re.Pattern[str]
     they: re.Pattern[str]
     of_them: re.Pattern[str]
+    chatter: re.Pattern[str]
+    """Where a sentence turns from what it tells to something else."""
+    complete: re.Pattern[str]
+    """What has a verb already, so that something else may follow."""
     past: re.Pattern[str]
     """Verbs that `never` is said with in the past, whose present is in the grammar."""
     lists: Mapping[str, frozenset[str]]
@@ -112,6 +116,8 @@ def guards() -> Guards:
 
 _FOLDED = frozenset(
     (
+        "chatter",
+        "complete",
         "openers",
         "closers",
         "remember",
