@@ -12,6 +12,7 @@ from memory_server.domain.embedding import Purpose, Vector
 from memory_server.domain.exchange import BOTH
 from memory_server.domain.expansion import WEIGHT, Expansion, answered, phrases
 from memory_server.domain.filters import Filter
+from memory_server.domain.later_words import Told, later_word_first
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import (
     Legs,
@@ -248,8 +249,14 @@ class Retrieval:
             return ranked, {}
         first, rest = ranked[:LATEST_OF], ranked[LATEST_OF:]
         stored = await self._memories(request, [find.id for find in first])
-        told = {one: memory.valid_from for one, memory in stored.items()}
-        return later_first([find for find in first if find.id in told], rest, told), stored
+        first = [find for find in first if find.id in stored]
+        told = {
+            one: Told(text=memory.body.chunk_text, said_at=memory.valid_from)
+            for one, memory in stored.items()
+        }
+        weighed = later_first(first, rest, {one: at.said_at for one, at in told.items()})
+        first, rest = weighed[: len(first)], weighed[len(first) :]
+        return [*later_word_first(request.query, first, told), *rest], stored
 
     async def _said(self, request: SearchRequest, ids: Sequence[str]) -> Sequence[Utterance]:
         if request.source is Source.STM:
