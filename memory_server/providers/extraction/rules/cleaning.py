@@ -40,11 +40,38 @@ _MATERIAL = re.compile(
     r"|ad|listing|profile|testimonial|complaint|correos?|mensajes?|cartas?|reseñas?|comentarios?"
     r"|letra|poema|párrafo|transcripción|fragmento|diálogo|relato|anuncio|perfil|queja)\b"
     r"[^.\n:?!]{0,60}:\s"
+    r"|\b(?:drafts?|borrador|texto?|versión|version|original|caption|intro|script|gui[oó]n|opening"
+    r"|verse|letra|excerpt|here it is|here goes|aquí va|dice así|ahí va|q&a)\s*:\s"
     r"|\b(?:said|says|wrote|writes|texted|emailed|messaged|reads|posted|replied|dice|dijo|escribió"
     r"|puso|mandó|respondió|contestó)(?: (?:me|us|back|this|esto))*:\s",
     re.IGNORECASE,
 )
 """What comes after it is somebody's text to work on, to the end of the turn."""
+_TEXT = (
+    r"(?:opening|text|e?-?mail|letter|message|paragraph|intro|bio|poem|lines?|draft|version|review"
+    r"|post|story|speech|punctuation|grammar|spelling|wording|words|sentences?|advert|ad|lyrics"
+    r"|cover letter|voice|transcript|interview|texto|correo|carta|mensaje|párrafo|poema|borrador"
+    r"|versión|reseña|anuncio|relato|microrrelato|cuento|comienzo|arranque|final|discurso"
+    r"|puntuación|gramática|ortografía|acentos|frases?|letra|entrevista)"
+)
+_WORKED_ON = re.compile(
+    r"\A[^\n]{0,300}(?:\b(?:boil|cut|bring) (?:this|it) down\b|\btl;?dr\b"
+    r"|\b(?:reword|rephrase|proofread|shorten|polish|punch up|summari[sz]e|sum up|translate"
+    r"|traduce|resume|corrige|acorta|resúmeme|resumime|tradúceme|corrígeme|púleme)\b"
+    rf"|\b(?:fix|edit|check|improve|tidy(?: up)?|clean up|arregla|revisa|mejora|pule) "
+    rf"(?:\w+ ){{0,2}}?{_TEXT}\b"
+    rf"|\b(?:does|do|is|are|how does|how do) (?:the|this|these|my) (?:\w+ ){{0,2}}?(?:{_TEXT} )?"
+    r"(?:work|sound|read|land|make sense|hold up|too|ok|okay|clear|polite)\b"
+    r"|\bthoughts on (?:this|my)\b|\bwhat (?:is|does|do) (?:he|she|they|this|it)\b[^\n]{0,30}"
+    r"\b(?:want|mean|asking|saying)\b|\bqué (?:me )?(?:está pidiendo|pide|quiere decir|quieren)\b"
+    rf"|\b(?:suena|funciona|se entiende|está bien) (?:bien |mal )?(?:est[ea]|el|la|mi) {_TEXT}\b)"
+    r"[^\n]*\n(?=[^\n]*\w)|\A[^\n]{0,300}\n(?=(?:hi|hello|dear|hola|buen[oa]s \w+"
+    r"|estimad[oa]s?|querid[oa]s?)\b[^\n.!?]{0,40}[,:]\n(?:[^\n]*\n){0,30}?"
+    r"(?:kind |best |warm )?(?:regards|wishes|sincerely|yours|cheers|love|un saludo|saludos"
+    r"|atentamente|un abrazo|besos)\b)",
+    re.IGNORECASE,
+)
+"""A request for work on words, on a line of its own, or a letter: below it stands the text."""
 
 
 _WITHOUT_APOSTROPHE = re.compile(
@@ -66,8 +93,10 @@ def spoken(content: str) -> str:
     text = re.sub(r"[ \t]+", " ", without_injected(content))
     text = _CODE_BLOCK.sub("\n", text)
     text = _QUOTED_LINE.sub("", text)
-    text = _SAID_IN_QUOTES.sub("", text)
+    text, quotations = _SAID_IN_QUOTES.subn("", text)
     text = _INLINE_CODE.sub(lambda match: match.group().strip("`"), text)
+    asked = None if quotations else _WORKED_ON.match(text.lstrip())
+    text = asked.group() if asked else text
     material = _MATERIAL.search(text)
     return text[: material.start()] if material else text
 

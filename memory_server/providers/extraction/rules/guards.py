@@ -20,6 +20,12 @@ _GOVERNS = re.compile(
     r"|\b(?:said|says|told \w+|wrote|writes|dijo|dice)[,:]?$",
     re.IGNORECASE,
 )
+_LAUGHED_OFF = re.compile(
+    r"^\W*(?:(?:(?:ha ?){2,}|haha+|hehe+|lol|(?:ja ?){2,}|jaja\w*|jeje\w*|ja)[\s,.!]+)+"
+    r"(?:no|nope|nah|sí|si|yes|yeah|bueno|ok|okay|en serio|ya en serio|seriously|de verdad)"
+    r"[\s,.!:]+(?=\S+ \S)",
+    re.IGNORECASE,
+)
 _JOKE_MARK = re.compile(r"[😂🤣😜😝🤪🙃🙄]|(?:^|\s)/s\b|;\)")
 
 
@@ -29,8 +35,13 @@ def is_question(sentence: str) -> bool:
 
 
 def is_joke(sentence: str) -> bool:
-    """Whether the sentence is marked as not serious."""
-    return bool(guards().jokes.search(sentence) or _JOKE_MARK.search(sentence))
+    """Whether the sentence is marked as not serious, or can be meant as a joke only."""
+    kinds = guards()
+    return bool(
+        kinds.jokes.search(sentence)
+        or kinds.figurative.search(sentence)
+        or _JOKE_MARK.search(sentence)
+    )
 
 
 def takes_back(sentence: str) -> bool:
@@ -41,6 +52,51 @@ def takes_back(sentence: str) -> bool:
 def was_joking(sentence: str) -> bool:
     """Whether the sentence says in words that what was said before it was none in earnest."""
     return bool(_JOKED.search(sentence))
+
+
+def denies_joking(sentence: str) -> bool:
+    """Whether a turn begins by laughing off what its speaker said before."""
+    return bool(guards().denied.search(sentence) or guards().serious.match(sentence))
+
+
+def is_affirmed(sentence: str) -> bool:
+    """Whether a turn begins by standing by what its speaker said before."""
+    return bool(guards().affirmed.search(sentence))
+
+
+def is_amused(answer: str) -> bool:
+    """Whether an answer takes what was said for a joke."""
+    return bool(guards().amused.search(answer))
+
+
+def is_absurd(sentence: str) -> bool:
+    """Whether the sentence tells what nobody can be, own or live in, of the speaker."""
+    kinds = guards()
+    found = kinds.absurd.search(sentence)
+    if found is None:
+        return False
+    before = sentence[: found.end()]
+    return not (kinds.reported.search(before) or kinds.not_meant.search(before))
+
+
+def is_unlikely(sentence: str) -> bool:
+    """Whether the sentence tells what is rarely so."""
+    return bool(guards().unlikely.search(sentence))
+
+
+def begins_game(sentence: str) -> bool:
+    """Whether the sentence gives out parts to play."""
+    return bool(guards().games.search(sentence))
+
+
+def is_serious(sentence: str) -> bool:
+    """Whether the sentence says that what comes now is in earnest again."""
+    return bool(guards().serious.search(sentence))
+
+
+def without_laughter(sentence: str) -> str:
+    """Return the sentence without the laugh that leads from a joke over to an earnest word."""
+    return _LAUGHED_OFF.sub("", sentence)
 
 
 def is_task(sentence: str) -> bool:

@@ -75,6 +75,19 @@ class Guards:
     tasks: re.Pattern[str]
     overrides: re.Pattern[str]
     passing: re.Pattern[str]
+    games: re.Pattern[str]
+    """A game in which `I` is somebody made up, until somebody is serious again."""
+    serious: re.Pattern[str]
+    affirmed: re.Pattern[str]
+    denied: re.Pattern[str]
+    """What takes back what the speaker said in their turn before, as a joke."""
+    amused: re.Pattern[str]
+    absurd: re.Pattern[str]
+    """What nobody can be, own or live in, and none who says so is in earnest just then."""
+    figurative: re.Pattern[str]
+    """A plain form filled with what does not belong there: `allergic to Mondays`."""
+    unlikely: re.Pattern[str]
+    """What may well be true, unless it is laughed at."""
 
 
 @cache
@@ -102,14 +115,15 @@ def rulebook(language: str) -> Rulebook:
 @cache
 def guards() -> Guards:
     """Return the guards of all languages together: people mix languages."""
-    sections = [_document(language)["guards"] for language in LANGUAGES]
+    words: dict[str, list[str]] = {}
+    for document in map(_document, LANGUAGES):
+        parts = _resolved_parts(document["parts"])
+        for name, expressions in document["guards"].items():
+            words.setdefault(name, []).extend(_worded(_filled(one, parts)) for one in expressions)
     return Guards(
         **{
-            name: re.compile(
-                "|".join(_worded(word) for section in sections for word in section[name]),
-                re.IGNORECASE | re.MULTILINE,
-            )
-            for name in sections[0]
+            name: re.compile("|".join(each), re.IGNORECASE | re.MULTILINE)
+            for name, each in words.items()
         }
     )
 

@@ -15,9 +15,10 @@ from memory_server.providers.extraction.rules import (
     mentions,
     requests,
 )
+from memory_server.providers.extraction.rules.earnest import in_earnest
 from memory_server.providers.extraction.rules.findings import Finding, find
 from memory_server.providers.extraction.rules.pattern import slug
-from memory_server.providers.extraction.rules.reading import USER, Utterance, by_people
+from memory_server.providers.extraction.rules.reading import USER, Utterance
 from memory_server.providers.extraction.rules.rulebook import Rulebook, rulebook
 
 _AHEAD = ("plan", "deadline", "appointment", "wedding")
@@ -29,44 +30,20 @@ _SCHEDULED = re.compile(
     r"|caduca|vence|abre)\b"
 )
 """The present of a timetable, which tells what is to come."""
-_MAX_SENTENCE = 500
-"""Longer ones are no plain statements, and would take the expressions long to read."""
 
 
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
     found: list[Candidate] = []
     spoken_of: dict[str, str | None] = {}
-    last_said: dict[str, str] = {}
-    for utterance in by_people(conversation):
+    for utterance, sentences in in_earnest(conversation):
         book = rulebook(utterance.language)
         about = spoken_of.get(utterance.subject)
-        if utterance.sentences and guards.was_joking(utterance.sentences[0]):
-            found = _without_last(found, last_said.get(utterance.subject))
-        for sentence in _in_earnest(utterance):
+        for sentence in sentences:
             found.extend(_of_sentence(sentence, utterance, found, about))
             about = mentions.mentioned(sentence, book) or about
         spoken_of[utterance.subject] = about
-        last_said[utterance.subject] = utterance.turn.id
     return found
-
-
-def _without_last(found: Sequence[Candidate], last_turn: str | None) -> list[Candidate]:
-    """Leave out what the speaker said in their turn before, which was a joke."""
-    return [c for c in found if last_turn is None or tuple(c.turn_ids)[-1] != last_turn]
-
-
-def _in_earnest(utterance: Utterance) -> Iterator[str]:
-    if guards.is_override(utterance.turn.content):
-        return
-    following = (*utterance.sentences[1:], "")
-    for sentence, after in zip(utterance.sentences, following, strict=False):
-        if guards.is_fiction(sentence):
-            return
-        if len(sentence) > _MAX_SENTENCE or guards.is_task(sentence):
-            continue
-        if not (guards.is_joke(sentence) or guards.takes_back(after)):
-            yield sentence
 
 
 def _of_sentence(
