@@ -41,7 +41,6 @@ class Extracted:
     async def search(
         self, client: MemoryServerClient, place: Place, query: str, *, mode: str, depth: int
     ) -> Searched:
-        await self._evidence.read(client, place)
         began = time.perf_counter()
         answers = await asyncio.gather(
             *(
@@ -52,6 +51,7 @@ class Extracted:
         total = milliseconds(time.perf_counter() - began)
         every = [memory for answer in answers for memory in answer]
         best = sorted(every, key=lambda memory: (-_score(memory), memory["source"]))[:depth]
+        await self._evidence.read(client, place, [memory["id"] for memory in best])
         return Searched(
             found=[of_memory(memory, place, self._evidence) for memory in best],
             timing={"total": total},
@@ -74,11 +74,9 @@ def of_memory(
 
 
 async def counted(client: MemoryServerClient, place: Place) -> Mapping[str, int]:
-    """Return how many memories of each type a user has, of those that one list holds."""
-    listed = await asyncio.gather(
-        *(client.memories(user_id=place.user_id, type=kind) for kind in TYPES)
-    )
-    return {kind: len(memories) for kind, memories in zip(TYPES, listed, strict=True)}
+    """Return how many memories of each type a user has."""
+    counts = await client.memory_counts(user_id=place.user_id)
+    return {kind: counts.get(kind, 0) for kind in TYPES}
 
 
 def _score(memory: FoundMemory) -> float:

@@ -49,7 +49,6 @@ class Mixed:
     async def search(
         self, client: MemoryServerClient, place: Place, query: str, *, mode: str, depth: int
     ) -> Searched:
-        await self._evidence.read(client, place)
         began = time.perf_counter()
         answer = await client.context_from_sources(
             query,
@@ -61,8 +60,11 @@ class Mixed:
         )
         total = milliseconds(time.perf_counter() - began)
         stages = answer["metadata"]["timing"]
+        best = (answer["selected_memories"] or ())[:depth]
+        memories = [one["id"] for one in best if one["source"] != SOURCE]
+        await self._evidence.read(client, place, memories)
         return Searched(
-            found=[self._found(one, place) for one in answer["selected_memories"] or ()][:depth],
+            found=[self._found(one, place) for one in best],
             timing={
                 **{name: milliseconds(spent) for name, spent in stages.items()},
                 "total": total,

@@ -150,12 +150,28 @@ class MemoryServerClient:
         return cast(RecordedTurn, having(answer, "id", "turn_seq"))
 
     async def memories(
-        self, *, user_id: str, type: str | None = None, include_history: bool = False
+        self,
+        *,
+        user_id: str,
+        type: str | None = None,
+        include_history: bool = False,
+        limit: int | None = None,
     ) -> Sequence[MemoryDocument]:
-        """Return what is remembered of a user, with evidence, and former versions if asked."""
-        query = _query(user_id=user_id, type=type, include_history=include_history or None)
+        """Return what is remembered of a user, with evidence, and former versions if asked.
+
+        The newest first, as many as `limit`: a server's own is 1,000, and it takes no more.
+        """
+        query = _query(
+            user_id=user_id, type=type, include_history=include_history or None, limit=limit
+        )
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
+
+    async def memory_counts(self, *, user_id: str) -> Mapping[str, int]:
+        """Return how many live memories a user has, by type; a type without any may be missing."""
+        query = _query(user_id=user_id, limit=1)
+        answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
+        return cast(Mapping[str, int], having(answer, "counts")["counts"])
 
     async def memory(self, memory_id: str, *, include_history: bool = False) -> MemoryDocument:
         """Return one memory with the words it rests on, and former versions if asked."""
