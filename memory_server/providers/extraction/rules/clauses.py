@@ -13,6 +13,8 @@ _OTHER_SUBJECT = re.compile(
 
 
 _AND_I = re.compile(r"^(?:[Mm]y [\w' -]{2,30}|[A-ZÀ-Þ]\w+) and I are(?=\s)")
+_RELATIVE = re.compile(r"\b(?:which|who|that|if|cual|que)\b", re.IGNORECASE)
+"""What tells more of the thing before, so that it says nothing without it."""
 _LAYERS = 4
 """Of lead-ins before a statement: `Oh, by the way, one thing to know: ...`."""
 _WRAPPED = re.compile(r"^\((?P<said>[^()]+)\)[.!]?$")
@@ -24,8 +26,7 @@ def split(sentence: str, book: Rulebook) -> Iterator[str]:
     What is said in brackets comes after the sentence that it stands in.
     """
     statement = book.question_tail.sub("", sentence) if sentence.endswith("?") else sentence
-    wrapped = _WRAPPED.match(statement)
-    statement = wrapped["said"] if wrapped else statement
+    statement = unwrapped(statement)
     for said in (book.aside.sub("", statement), *book.aside.findall(statement)):
         for part in _parts(trimmed(said, book), book):
             clause = trimmed(part, book)
@@ -33,6 +34,12 @@ def split(sentence: str, book: Rulebook) -> Iterator[str]:
                 clause, following = _without_second_verb(clause, book)
                 yield clause
                 clause = following
+
+
+def unwrapped(statement: str) -> str:
+    """Return what is said without brackets around the whole of it."""
+    wrapped = _WRAPPED.match(statement)
+    return wrapped["said"] if wrapped else statement
 
 
 def _parts(statement: str, book: Rulebook) -> Iterator[str]:
@@ -50,7 +57,8 @@ def _without_chatter(part: str, book: Rulebook) -> Iterator[str]:
     for found in book.chatter.finditer(part):
         if found.start() and book.complete.search(part[: found.start()]):
             yield part[: found.start()]
-            yield from _without_chatter(part[found.end() :], book)
+            if not _RELATIVE.search(found.group()):
+                yield from _without_chatter(part[found.end() :], book)
             return
     yield part
 

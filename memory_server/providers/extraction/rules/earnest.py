@@ -15,8 +15,8 @@ def in_earnest(conversation: Conversation) -> Iterator[tuple[Utterance, Sequence
     """Yield each utterance of a person with those of its sentences that are meant.
 
     A turn counts for nothing when its speaker takes it back as a joke in their next one, when
-    it tells what cannot be, or when it tells what is unlikely and the answer laughs. A game
-    with parts to play lasts until somebody is serious again.
+    it tells what cannot be, or when the answer laughs and the speaker does not stand by it. A
+    game with parts to play lasts until somebody is serious again.
     """
     said = list(reading.by_people(conversation))
     answers = _answers(conversation)
@@ -55,8 +55,11 @@ def _is_play(utterance: Utterance, answer: str, later: str) -> bool:
         return True
     if any(map(guards.is_absurd, _plain(utterance))):
         return True
-    is_laughed_at = guards.is_amused(answer[:_MAX_SENTENCE]) and not guards.is_affirmed(later)
-    return is_laughed_at and any(map(guards.is_unlikely, _plain(utterance)))
+    answer = answer[:_MAX_SENTENCE]
+    if guards.is_affirmed(later):
+        return False
+    is_odd = any(map(guards.is_unlikely, _plain(utterance)))
+    return guards.laughs(answer) or (is_odd and guards.is_amused(answer))
 
 
 def _meant(utterance: Utterance) -> Iterator[str]:

@@ -26,6 +26,11 @@ _LAUGHED_OFF = re.compile(
     r"[\s,.!:]+(?=\S+ \S)",
     re.IGNORECASE,
 )
+_LAUGHS = re.compile(
+    r"^\W*(?:(?:ha[ -]?){2,}|haha\w*|hehe\w*|lol|lmao|(?:ja[ -]?){2,}|jaja\w*|jeje\w*|very funny"
+    r"|good one|nice try|muy graciosa?|qué gracioso|buena esa|buen chiste)(?!\w)|[😂🤣]",
+    re.IGNORECASE,
+)
 _JOKE_MARK = re.compile(r"[😂🤣😜😝🤪🙃🙄]|(?:^|\s)/s\b|;\)")
 
 
@@ -77,6 +82,11 @@ def is_absurd(sentence: str) -> bool:
         return False
     before = sentence[: found.end()]
     return not (kinds.reported.search(before) or kinds.not_meant.search(before))
+
+
+def laughs(answer: str) -> bool:
+    """Whether an answer laughs out loud."""
+    return bool(_LAUGHS.search(answer))
 
 
 def is_unlikely(sentence: str) -> bool:
