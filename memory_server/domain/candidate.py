@@ -23,6 +23,9 @@ class Candidate:
     """Whether it says that a known memory holds no longer and nothing takes its place."""
     corrects: Claim | None = None
     """The claim that it takes the place of, where the speaker corrects their own words."""
+    is_remark: bool = False
+    """Whether it only tells that something known is otherwise now, without naming it: it is
+    remembered only as another value of what is known."""
     speakers: Sequence[str] = ()
     """Who said it: a name, else the role. Noted from its turns, whatever extracted it."""
 

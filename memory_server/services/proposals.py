@@ -49,13 +49,15 @@ class Proposing:
     ) -> None:
         """Store the candidates as proposals, and settle the job that brought them.
 
-        What was proposed of the same turns before is not proposed again, whatever was decided.
+        What was proposed of the same turns before is not proposed again, whatever was decided. A
+        remark that names nothing is not proposed: nobody could tell what it is about.
         Raises `LeaseLost` when the job went to another worker.
         """
         provenance, now = Provenance.of(conversation, extractor), self._clock.now()
         proposals = [
             proposed(candidate, provenance, proposal_id=self._ids.new(), now=now)
             for candidate in candidates
+            if not candidate.is_remark
         ]
         result = {**settling.result, "proposed": len(proposals)}
         added = await self._store.proposals.add(

@@ -15,6 +15,7 @@ from memory_server.domain.memory import Memory, MemoryType, Procedure
 from memory_server.domain.plans import PLAN
 from memory_server.domain.proposal import Proposal
 from memory_server.domain.reconciliation import Action, Decision, Known, Neighbour, decide
+from memory_server.domain.remarks import ABOUT_NOTHING_KNOWN, what_it_changes
 from memory_server.domain.scope import Scope
 from memory_server.domain.workbench import Workbench
 from memory_server.errors import DuplicateMemory, MemoryNotFound, ProviderError, VersionConflict
@@ -137,6 +138,9 @@ class Reconciliation:
             neighbours=await self._neighbours(bench, candidate, vector),
             ended=await self._ended(bench, candidate),
         )
+        if candidate.is_remark:
+            await self._place_remark(bench, candidate, known)
+            return
         said_at = bench.provenance.said_at(candidate)
         decision = decide(
             candidate,
@@ -147,6 +151,15 @@ class Reconciliation:
         )
         history = await self._history(decision, said_at)
         bench.carry_out(candidate, decision, vector, history=history)
+
+    async def _place_remark(self, bench: Workbench, remark: Candidate, known: Known) -> None:
+        """Let a remark change what it is about; without that, nothing is remembered of it."""
+        meant = what_it_changes(remark, known.neighbours, self._embedder.space)
+        if meant is None:
+            bench.carry_out(remark, ABOUT_NOTHING_KNOWN, None)
+            return
+        [vector] = await self._vectors([meant])
+        await self._place(bench, meant, vector)
 
     async def _apply(
         self, bench: Workbench, *, settling: Job | None = None, deciding: Proposal | None = None

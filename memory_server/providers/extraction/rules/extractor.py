@@ -8,14 +8,26 @@ from memory_server.domain.candidate import Candidate, Conversation, Extraction
 from memory_server.domain.memory import MemoryType
 from memory_server.errors import ProviderUnavailable
 from memory_server.ports.extractor import Extractor
-from memory_server.providers.extraction.rules import episodic, procedural, semantic, taxonomic
+from memory_server.providers.extraction.rules import (
+    episodic,
+    procedural,
+    remarks,
+    semantic,
+    taxonomic,
+)
 from memory_server.providers.extraction.rules.reading import unread
 
 VERSION = "4"
 """Grows when the rules propose something else for the same words."""
 
+
+def _facts_and_remarks(conversation: Conversation) -> Sequence[Candidate]:
+    facts = semantic.extract(conversation)
+    return [*facts, *remarks.extract(conversation, facts)]
+
+
 _READERS: Mapping[MemoryType, Callable[[Conversation], Sequence[Candidate]]] = {
-    MemoryType.SEMANTIC: semantic.extract,
+    MemoryType.SEMANTIC: _facts_and_remarks,
     MemoryType.EPISODIC: episodic.extract,
     MemoryType.TAXONOMIC: taxonomic.extract,
     MemoryType.PROCEDURAL: procedural.extract,

@@ -14,3 +14,12 @@ def third_person(words: str, subject: str, language: str) -> str:
     if re.search(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur|me)\b", words):
         return grammar_en.third_person(words, named)
     return grammar_en.sentence(words)
+
+
+def reported(words: str, subject: str, language: str) -> str:
+    """Return what `subject` said of themself in the third person, anything else as a quotation."""
+    if language == "es":
+        return third_person(words, subject, language)
+    if re.match(r"I\b", words):
+        return third_person(words, subject, language)
+    return grammar_en.quoted(words, "The user" if subject == USER else subject)
