@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.digests import digest_of
 from evaluation.extraction.labels import Case, SaidSession, SaidTurn
 from evaluation.extraction.records import CaseRecord, StoredMemory
-from evaluation.pipelines.evidence import MOST_LISTED, TYPES
+from evaluation.pipelines.evidence import LISTED, TYPES
 from evaluation.pipelines.recording import patiently
 from evaluation.pipelines.waiting import MOST_JOBS, work_off
 from memory_server.client import JobDocument, MemoryServerClient, PastDocument
@@ -90,7 +90,7 @@ class Life:
             for kind in TYPES
             for memory in await self.client.memories(user_id=self.user_id, type=kind)
         ]
-        assert len(live) < MOST_LISTED, "a case is a short life"
+        assert len(live) < LISTED, "a case is a short life"
         ids = dict.fromkeys(chain((memory["id"] for memory in live), actions))
         stored = []
         for memory_id in ids:
