@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_server.domain.candidate import Candidate
+from memory_server.domain.claims import NO, YES, matter_of
 from memory_server.domain.embedding import EmbeddingSpace
 from memory_server.domain.memory import Claim, Fact, Memory
 from memory_server.domain.reconciliation import Action, Decision, Neighbour
@@ -56,7 +57,7 @@ def _is_of_the_user(memory: Memory) -> bool:
 
 def _replaced(remark: Statement, memory: Memory) -> tuple[Value, Value] | None:
     """Return the value of a remark and the one of a fact whose place it takes."""
-    told = values_in(memory.claim.value) if memory.claim else ()
+    told = values_in(_stated(memory.claim))
     about = content(memory.body.index_text)
     for value in reversed(remark.values):
         of_the_kind = [known for known in told if known.kind == value.kind]
@@ -68,9 +69,14 @@ def _replaced(remark: Statement, memory: Memory) -> tuple[Value, Value] | None:
 
 
 def _has_kind(memory: Memory, kind: str) -> bool:
-    return any(
-        value.kind == kind for value in values_in(memory.claim.value if memory.claim else "")
-    )
+    return any(value.kind == kind for value in values_in(_stated(memory.claim)))
+
+
+def _stated(claim: Claim | None) -> str:
+    """Return the words of a claim that say how it is: of what is so or not, those that name it."""
+    if claim is None:
+        return ""
+    return claim.value if matter_of(claim).value not in (YES, NO) else claim.attribute
 
 
 def _is_near(remark: Statement, known: Neighbour, space: EmbeddingSpace) -> bool:
@@ -87,13 +93,13 @@ def _as_correction(remark: Candidate, memory: Memory, value: Value, known: Value
     assert claim is not None, "what has a value has a claim"
     assert isinstance(body, Fact), "remarks are facts"
     assert isinstance(fact, Fact), "remarks meet facts"
-    now = claim.value.replace(known.said, value.said)
+    stated = _stated(claim)
+    now = stated.replace(known.said, value.said)
+    is_named = stated == claim.attribute
     return replace(
         remark,
         body=replace(body, label=fact.label),
-        claim=Claim(
-            subject=claim.subject, attribute=claim.attribute, value=now, exclusive=claim.exclusive
-        ),
+        claim=replace(claim, attribute=now) if is_named else replace(claim, value=now),
         corrects=claim,
         is_remark=False,
     )

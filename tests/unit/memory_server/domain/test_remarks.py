@@ -64,6 +64,18 @@ def test_only_the_value_of_a_longer_statement_is_another() -> None:
     )
 
 
+def test_the_value_may_be_part_of_what_is_so() -> None:
+    swims = ("swim 66 lengths per visit", "yes")
+    said = "I do 68 lengths a time since May"
+
+    assert changed(said, fact(swims, 0.5, text="The user swims 66 lengths.")) == (
+        "swim 66 lengths per visit",
+        "swim 68 lengths per visit",
+        "yes",
+        "yes",
+    )
+
+
 @pytest.mark.parametrize(
     ("said", "known"),
     [
