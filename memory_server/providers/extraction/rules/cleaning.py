@@ -65,7 +65,7 @@ _WORKED_ON = re.compile(
     r"|\bthoughts on (?:this|my)\b|\bwhat (?:is|does|do) (?:he|she|they|this|it)\b[^\n]{0,30}"
     r"\b(?:want|mean|asking|saying)\b|\bqué (?:me )?(?:está pidiendo|pide|quiere decir|quieren)\b"
     rf"|\b(?:suena|funciona|se entiende|está bien) (?:bien |mal )?(?:est[ea]|el|la|mi) {_TEXT}\b)"
-    r"[^\n]*\n(?=[^\n]*\w)|\A[^\n]{0,300}\n(?=(?:hi|hello|dear|hola|buen[oa]s \w+"
+    r"[^\n]*\n\s*(?=\w)|\A[^\n]{0,300}\n(?=(?:hi|hello|dear|hola|buen[oa]s \w+"
     r"|estimad[oa]s?|querid[oa]s?)\b[^\n.!?]{0,40}[,:]\n(?:[^\n]*\n){0,30}?"
     r"(?:kind |best |warm )?(?:regards|wishes|sincerely|yours|cheers|love|un saludo|saludos"
     r"|atentamente|un abrazo|besos)\b)",

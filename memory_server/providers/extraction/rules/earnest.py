@@ -63,8 +63,9 @@ def _is_play(utterance: Utterance, answer: str, later: str) -> bool:
 
 
 def _meant(utterance: Utterance) -> Iterator[str]:
-    sentences = [guards.without_laughter(sentence) for sentence in _plain(utterance)]
-    start = max((at for at, one in enumerate(sentences) if guards.is_serious(one)), default=0)
+    said = _plain(utterance)
+    start = max((at for at, one in enumerate(said) if guards.is_serious(one)), default=0)
+    sentences = [guards.without_laughter(sentence) for sentence in said]
     following = (*sentences[1:], "")
     for place, (sentence, after) in enumerate(zip(sentences, following, strict=False)):
         if guards.is_fiction(sentence):

@@ -105,8 +105,10 @@ def is_serious(sentence: str) -> bool:
 
 
 def without_laughter(sentence: str) -> str:
-    """Return the sentence without the laugh that leads from a joke over to an earnest word."""
-    return _LAUGHED_OFF.sub("", sentence)
+    """Return the sentence without what leads from a joke over to an earnest word."""
+    plain = _LAUGHED_OFF.sub("", sentence)
+    serious = guards().serious.match(plain)
+    return plain[serious.end() :].lstrip(" ,.:;!-") or plain if serious else plain
 
 
 def is_task(sentence: str) -> bool:
