@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,9 +20,11 @@ from agentengine_cli.commands.targeting import (
     target_options,
 )
 from agentengine_cli.context import current, run
+from agentengine_cli.control.clock import Clock, SystemClock
 from agentengine_cli.control.report import seconds_of
 from agentengine_cli.durations import parse_seconds
-from agentengine_cli.errors import CliError, PartlyFailed
+from agentengine_cli.errors import CliError, JobsWait, PartlyFailed
+from agentengine_cli.held_jobs import BUDGET_SPENT, Held, held_jobs
 from agentengine_cli.options import JsonOption, not_blank
 from agentengine_cli.output import Output
 from agentengine_cli.progress import Status
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from memory_server.client import Flushed, JobDocument, JobList, MemoryServerClient
 
 POLL_SECONDS = 0.5
+ENDED = ("done", "failed")
 MANY_JOBS = 1000
 """As many as one list of jobs may hold."""
 AGAIN = (
@@ -58,6 +62,9 @@ def flush(
     """Turn recorded turns into memories now, instead of when enough are there.
 
     agentengine memory flush --user-id ana
+
+    Ends with 3 where jobs wait for longer than it does: for a budget that is spent, or a model that
+    is left alone. They go on by themselves.
     """
     context = current(ctx)
     seconds = parse_seconds(timeout, option="--timeout")
@@ -79,13 +86,7 @@ def flush(
         context.output.document(report)
     else:
         context.output.record(_told(report))
-    failed = report.get("failed") or ()
-    if failed:
-        raise PartlyFailed(
-            f"{len(failed)} {'job' if len(failed) == 1 else 'jobs'} failed",
-            problems=[f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed],
-            hint="agentengine memory retry --all-failed",
-        )
+    _raise_for(report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +101,13 @@ class _Flush:
     """For all of it."""
     began: float = field(default_factory=time.monotonic)
     told: set[str] = field(default_factory=set)
-    """What was said of jobs that failed and are tried again."""
+    """What was said of jobs that failed and are tried again, or wait."""
+    clock: Clock = field(default_factory=SystemClock)
 
     async def run(self, *, wait: bool) -> dict[str, Any]:
         """Promote, wait if asked to, and report on the jobs that came of it."""
         with self.output.status("Promoting") as status:
-            before = {job["id"] for job in await self._visible()}
+            before = {job["id"] for job in await self._visible() if job["state"] in ENDED}
             flushed = await self._promoted(status)
             for warning in flushed.get("warnings") or ():
                 self.output.warning(warning)
@@ -113,7 +115,7 @@ class _Flush:
             if not wait:
                 return report
             own = {job["id"] for job in await self._visible()} - before
-            await self._done(own, flushed["jobs"], status)
+            waiting = await self._done(own, flushed["jobs"], status)
         ended = [job for job in await self._visible() if job["id"] in own]
         if flushed["jobs"] > len(ended):
             self.output.warning(
@@ -122,6 +124,7 @@ class _Flush:
         return report | {
             "decisions": _decisions(ended),
             "proposed": _proposed(ended),
+            "waiting": [held.document() for held in waiting],
             "failed": _failures(ended),
         }
 
@@ -147,32 +150,52 @@ class _Flush:
             spent = time.monotonic() - self.began
             status.update(f"Promoting for {spent:.0f} s, {counts['queued']} jobs queued so far")
 
-    async def _done(self, own: set[str], expected: int, status: Status) -> None:
-        """Wait until none of our own jobs is queued or running, as far as they can be told."""
+    async def _done(self, own: set[str], expected: int, status: Status) -> Sequence[Held]:
+        """Wait until none of our own jobs is queued or running, as far as they can be told.
+
+        Returns what holds up those that are queued, where none is tried within our time.
+        """
         while True:
             queued = await self.client.jobs(state="queued", limit=MANY_JOBS)
             running = await self.client.jobs(state="running", limit=MANY_JOBS)
             counts = queued["counts"]
-            self._tell_troubles(queued, own)
             waiting, working = _among(own, queued), _among(own, running)
             if len(own) < expected or counts["queued"] > MANY_JOBS:  # a list does not hold them
                 waiting, working = counts["queued"], counts["running"]
             if not waiting + working:
-                return
+                return ()
+            held, free = await self._held(queued, own)
+            self._tell_troubles(queued, own)
+            if held and not working + free and self._is_after(held[0].until):
+                return held
             said = f"{waiting} jobs waiting, {working} running"
             status.update("; ".join([said, *_troubles(queued, own)[:1]]))
             if self._left <= 0:
                 raise await self._late(said)
             await asyncio.sleep(POLL_SECONDS)
 
+    async def _held(self, queued: "JobList", own: set[str]) -> tuple[Sequence[Held], int]:
+        """Return what holds up our queued jobs, the soonest first, and how many nothing does."""
+        ours = [job for job in queued["jobs"] if job["id"] in own]
+        if not ours:
+            return (), 0
+        ready = await self.client.ready()
+        return held_jobs(
+            ours,
+            spending=queued.get("spending") or {},
+            circuit=(ready.get("extraction") or {}).get("circuit") or {},
+            now=self.clock.now(),
+        )
+
+    def _is_after(self, moment: datetime) -> bool:
+        """Whether a moment comes after all the time that we have."""
+        return (moment - self.clock.now()).total_seconds() > self._left
+
     def _tell_troubles(self, queued: "JobList", own: set[str]) -> None:
-        """Say which of our own jobs failed and why, once for each time."""
+        """Say which of our own jobs failed and why, or wait for what, once for each time."""
         for job in queued["jobs"]:
             if job["id"] in own and job["error"]:
-                said = (
-                    f"job {job['id']}{_of_type(job)} failed ({job['error_code']}: {job['error']}) "
-                    f"and is tried again at {seconds_of(job['due_at'])}; tries: {job['attempts']}"
-                )
+                said = _trouble(job)
                 if said not in self.told:
                     self.told.add(said)
                     self.output.note(said)
@@ -202,6 +225,24 @@ class _Flush:
         return self.began + self.seconds - time.monotonic()
 
 
+def _raise_for(report: dict[str, Any]) -> None:
+    """End with what failed, or else with what waits; what waits is told in either case."""
+    failed, waiting = report.get("failed") or (), report.get("waiting") or ()
+    told = [
+        Held(**held | {"until": datetime.fromisoformat(held["until"])}).told() for held in waiting
+    ]
+    if failed:
+        reasons = [f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed]
+        raise PartlyFailed(
+            f"{_counted(len(failed), 'job')} failed",
+            problems=[*reasons, *told],
+            hint="agentengine memory retry --all-failed",
+        )
+    if waiting:
+        total = sum(held["jobs"] for held in waiting)
+        raise JobsWait(f"{_counted(total, 'job')} still to be done", problems=told, hint=AGAIN)
+
+
 def _told(report: dict[str, Any]) -> dict[str, Any]:
     """Return the report in words."""
     told = {
@@ -229,6 +270,16 @@ def _troubles(found: "JobList", own: set[str] | None) -> list[str]:
     mine = (job for job in found["jobs"] if own is None or job["id"] in own)
     return list(
         dict.fromkeys(f"{job['error_code']}: {job['error']}" for job in mine if job["error"])
+    )
+
+
+def _trouble(job: "JobDocument") -> str:
+    name = f"job {job['id']}{_of_type(job)}"
+    if job["error_code"] == BUDGET_SPENT:
+        return f"{name} waits: {job['error']}"
+    return (
+        f"{name} failed ({job['error_code']}: {job['error']}) "
+        f"and is tried again at {seconds_of(job['due_at'])}; tries: {job['attempts']}"
     )
 
 

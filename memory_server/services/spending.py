@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain.candidate import Conversation, Extraction
@@ -28,6 +29,7 @@ class ProjectSpending:
     """Since midnight, UTC."""
     budget: Budget
     waiting: str | None
+    waiting_until: datetime | None
 
     @property
     def is_told(self) -> bool:
@@ -38,7 +40,8 @@ class ProjectSpending:
         """Return it as a document, without what there is not."""
         bounds = {"calls_per_hour": self.budget.calls, "tokens_per_hour": self.budget.tokens}
         budget = {name: most for name, most in bounds.items() if most is not None}
-        told = {"budget": budget, "waiting": self.waiting}
+        until = self.waiting_until.isoformat() if self.waiting_until else None
+        told = {"budget": budget, "waiting": self.waiting, "waiting_until": until}
         return {
             "this_hour": asdict(self.this_hour),
             "today": asdict(self.today),
@@ -96,11 +99,13 @@ class SpendingKeeping:
         now = self._clock.now()
         hour, end = hour_of(now), next_hour(now)
         this_hour = await self._store.spending.read(project_id, since=hour, before=end)
+        waiting = self._budget.spent(this_hour, now)
         return ProjectSpending(
             this_hour=this_hour,
             today=await self._store.spending.read(project_id, since=day_of(now), before=end),
             budget=self._budget,
-            waiting=self._budget.spent(this_hour, now),
+            waiting=waiting,
+            waiting_until=end if waiting else None,
         )
 
     async def report(self, project_id: str) -> Mapping[str, Any]:

@@ -34,6 +34,7 @@ prints `{"valid", "path", "problems"}` of an invalid file too.
 | 0 | done, or the reader of a pipe has seen enough |
 | 1 | failed, or refused |
 | 2 | wrong usage; nothing was changed |
+| 3 | `memory flush`: what could be done is done, and jobs wait for longer than the command: for a budget that is spent, a model that is left alone, or another try |
 | 130 | interrupted |
 
 | variable | meaning |

@@ -121,6 +121,7 @@ class SpendingDocument(Answer):
     budget: BudgetDocument
     waiting: str | None
     """Why extraction waits, if the budget is spent, and until when."""
+    waiting_until: str | None
 
     @classmethod
     def of(cls, spending: ProjectSpending) -> "SpendingDocument":
@@ -132,6 +133,7 @@ class SpendingDocument(Answer):
                 calls_per_hour=spending.budget.calls, tokens_per_hour=spending.budget.tokens
             ),
             waiting=spending.waiting,
+            waiting_until=spending.waiting_until.isoformat() if spending.waiting_until else None,
         )
 
 

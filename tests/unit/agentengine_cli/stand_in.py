@@ -32,6 +32,8 @@ class StandIn:
     jobs: list[dict[str, Any]] = field(default_factory=list)
     after_flush: list[dict[str, Any]] = field(default_factory=list)
     own_jobs: int | None = None
+    spending: dict[str, Any] = field(default_factory=dict)
+    circuit: dict[str, Any] = field(default_factory=dict)
     promotes_for_ever: bool = False
     accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
     seen: list[tuple[str, str, str | None]] = field(default_factory=list)
@@ -115,7 +117,10 @@ class _Routes:
         found = [job for job in self.state.jobs if wanted in (None, job["state"])]
         states = ("queued", "running", "failed", "done")
         counts = {s: sum(job["state"] == s for job in self.state.jobs) for s in states}
-        return JSONResponse({"jobs": found, "counts": counts})
+        return JSONResponse({"jobs": found, "counts": counts, "spending": self.state.spending})
+
+    async def ready(self, _: Request) -> Response:
+        return JSONResponse({"extraction": {"circuit": self.state.circuit}})
 
     async def retry_failed(self, _: Request) -> Response:
         failed = [job for job in self.state.jobs if job["state"] == "failed"]
@@ -254,6 +259,7 @@ def _app(state: StandIn) -> Starlette:
     workspace = f"{PROJECT}/workspaces/local"
     return Starlette(
         routes=[
+            routes.watched("/ready", routes.ready, "GET"),
             routes.watched(f"{PROJECT}/memory/turns", routes.record, "POST"),
             routes.watched("/api/v1/admin/memories", routes.memories, "GET"),
             routes.watched("/api/v1/admin/memories/{memory_id}", routes.memory, "GET"),

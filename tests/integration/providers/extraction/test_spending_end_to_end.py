@@ -33,6 +33,7 @@ async def test_what_was_taken_is_shown_to_operators_and_to_prometheus(
         "today": taken,
         "budget": {"calls_per_hour": 1000, "tokens_per_hour": None},
         "waiting": None,
+        "waiting_until": None,
     }
     assert (
         "spending: this hour 2 calls, 22 tokens in, 14 out; today 2 calls, 22 tokens in, 14 out; "
@@ -73,6 +74,7 @@ async def test_a_spent_budget_holds_jobs_up_until_the_next_hour_and_says_so(
         reason = "budget of 2 calls an hour is spent (2 of 2), goes on at 13:00 UTC"
         assert len(chat_server.received) == 2
         assert found["spending"]["waiting"] == reason
+        assert found["spending"]["waiting_until"] == "2026-01-31T13:00:00+00:00"
         assert [(job["error_code"], job["error"], job["attempts"]) for job in waiting] == [
             ("BUDGET_SPENT", reason, 0)
         ] * 3

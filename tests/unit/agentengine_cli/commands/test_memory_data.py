@@ -151,6 +151,68 @@ def test_a_flush_tells_while_it_waits_which_job_fails_and_when_it_is_tried_again
     assert program.error["code"] == "TIMEOUT"
 
 
+SPENT = "budget of 2 calls an hour is spent (2 of 2), goes on at 10:00 UTC"
+LATER = "2126-05-04T10:00:00+00:00"
+
+
+def test_jobs_that_wait_for_a_spent_budget_are_told_at_once_and_not_called_failed(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    spent = a_job(state="queued", attempts=0, error_code="BUDGET_SPENT", error=SPENT)
+    server.spending = {"waiting": SPENT, "waiting_until": LATER}
+    server.after_flush = [spent, spent | {"id": "j2", "user_id": "bob"}, a_job(id="j3")]
+
+    ran = cli("memory", "flush", "--json")
+
+    assert (ran.code, ran.error["code"]) == (3, "JOBS_WAIT")
+    assert ran.json["waiting"] == [{"jobs": 2, "reason": SPENT, "until": LATER}]
+    assert ran.error["problems"] == [f"2 jobs wait until 2126-05-04 10:00:00 UTC: {SPENT}"]
+    assert "failed" not in ran.err
+
+
+def test_jobs_of_a_model_that_is_left_alone_are_told(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.circuit = {
+        "state": "open",
+        "next_probe": LATER,
+        "because": "no key",
+        "to_do": "set the key",
+    }
+    server.after_flush = [a_job(state="queued", attempts=0)]
+
+    ran = cli("memory", "flush")
+
+    assert ran.code == 3
+    assert "1 job still to be done" in ran.err
+    assert (
+        "1 job waits until 2126-05-04 10:00:00 UTC: the extraction model is left alone, because "
+        "no key; set the key"
+    ) in " ".join(ran.err.split())
+
+
+def test_a_second_flush_tells_what_waits_of_the_first(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    server.jobs = [a_job(state="queued", error_code="BUDGET_SPENT", error=SPENT, due_at=LATER)]
+
+    ran = cli("memory", "flush", "--json")
+
+    assert (ran.code, ran.json["jobs"], ran.json["waiting"][0]["jobs"]) == (3, 0, 1)
+
+
+def test_a_job_that_failed_is_told_before_those_that_wait(
+    cli: Cli, stack: Path, server: StandIn
+) -> None:
+    waits = a_job(state="queued", error_code="BUDGET_SPENT", error=SPENT, due_at=LATER)
+    server.after_flush = [waits, a_job(id="j2", state="failed", error_code="NO", error="no")]
+
+    ran = cli("memory", "flush", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "PARTLY_FAILED")
+    assert len(ran.error["problems"]) == 2
+
+
 def test_a_flush_that_does_not_wait_says_only_what_it_promoted(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:
