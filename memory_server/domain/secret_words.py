@@ -52,15 +52,16 @@ NOUN = (
     r"|(?:seed|recovery|secret|mnemonic) (?:phrases?|words)|(?:credit |debit |bank )?card numbers?"
     r"|contraseñas?|contrasenas?|mi clave(?! para)|clave (?:secreta|privada|api)"
     r"|claves? (?:de|del|para)(?: la| el| mi| mi cuenta de| su)?"
-    r" (?:acceso|wi-?fi|internet|red|banco"
-    r"|correo|cajero|tarjeta|cuenta|api|móvil|celular|teléfono|netflix|\w+flix)"
+    r" (?:acceso|wi-?fi|internet|red|banco|netflix"
+    r"|correo|cajero|caja fuerte|puerta|portal|alarma|garaje|candado|tarjeta|cuenta|api"
+    r"|móvil|celular|teléfono)"
     r"|(?:frase|palabras) (?:semilla|de recuperación|secretas?)|número de (?:mi |la )?tarjeta"
     rf"|{_CODES})(?!\w)"
 )
 ABOUT_SECRETS = re.compile(
     r"pass|pwd|pw ?[:=]|pin\b|nip\b|pins\b|cvv|cvc|otp|key|secret|token|phrase|card|contras|clave"
     r"|frase|palabras|tarjeta|code|código|combinat|combinación|log-?in|wi-?fi|usuario|alarm"
-    r"|gate|door|safe|portal|puerta|keypad|candado|lock",
+    r"|gate|door|safe|portal|puerta|keypad|candado|lock|caja fuerte|garage|garaje|cochera|vault",
     re.IGNORECASE,
 )
 """What a text must hold that tells a secret in words."""
@@ -68,9 +69,9 @@ _DIAL = (
     r"(?:dial|punch in|key in|type(?: in)?|enter|press|marca|marcas|marcar|teclea|pulsa|pon|pones)"
 )
 DOOR = re.compile(
-    rf"(?:\b(?:{_PLACE}|{_LUGAR})(?: code)?(?: is|'s|:| es)(?: el)?"
+    rf"(?:\b(?:{_PLACE}|{_LUGAR})(?: code)?(?: is|'s|:| es| opens with| (?:se )?abre con)(?: el)?"
     rf"|\b{_DIAL}(?: el)?(?=[^.!?\n]{{4,40}}\b(?:open|abrir|abre|{_PLACE}|{_LUGAR})\b))"
-    r" (?P<secret>\d{3,8}[#*]?)"
+    r" (?P<secret>\d{2}(?:-\d{2}){2}|\d{3,8}[#*]?)"
     r"(?![\w.,]*\d|\s*(?:years|cm|m\b|kg|km|euros|dollars|años|metros))",
     re.IGNORECASE,
 )
@@ -83,7 +84,9 @@ UNITS = re.compile(
     r"\s*(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|secs?|times?|people|persons|users?"
     r"|characters?|chars|letters|digits|bits?|bytes?|[kmg]b(?:ps)?|mbps|[kcm]?m|kg|km|miles|euros?"
     r"|dollars?|pounds|€|%|°|am|pm|a\.m|p\.m|o'clock|años?|meses|semanas?|días?|horas?|minutos?"
-    r"|segundos?|veces|personas|usuarios|caracteres|letras|dígitos|pesos|soles|metros|h)\b",
+    r"|segundos?|veces|personas|usuarios|caracteres|letras|dígitos|pesos|soles|metros|h)\b"
+    r"|\s+(?!(?:always|is|was|as|this|has|does|gets|works|opens|las|los|les|es|nos|sus|mis|más|pues"
+    r"|gracias|thanks|plus|yes|perhaps|sometimes)\b)[a-záéíóúñ]{3,}s\b",
     re.IGNORECASE,
 )
 BEFORE_NUMBERS = re.compile(

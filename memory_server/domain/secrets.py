@@ -27,6 +27,8 @@ from memory_server.domain.turn import Turn
 _SENTENCE = re.compile(r"(?:(?<=[.!?…])[\"')\]»”]*\s+|\n+)")
 _REACH = 100
 """Characters between the word for a secret and the secret."""
+_NEAR = 40
+"""Characters beside a number that tell what it counts."""
 _FURTHEST = 400
 """Characters that a phrase of many words may take."""
 _MOST = 200
@@ -34,7 +36,7 @@ _MOST = 200
 _QUOTED = r"[\"“«'`](?P<quoted>[^\"”»'`\n]{3,60})[\"”»'`]"
 _CODE = re.compile(
     r"(?<![\w@$€£.+/-])(?:"
-    r"(?P<group>\d{2,6}(?:[ .-]\d{2,6}){1,5})(?![\w@])"
+    r"(?P<group>\d{2,6}(?:[ .-]\d{2,6}){1,5}|\d(?: \d){3,7})(?![\w@])"
     r"|(?P<token>(?![=:*])(?=[^\s\d]*\d)[^\s,;\"“”«»()<>]*[^\s,;\"“”«»()<>.!?:…]))"
 )
 _NO_CODE = re.compile(
@@ -43,11 +45,13 @@ _NO_CODE = re.compile(
     r"|\d+(?:am|pm|h|km|kg|cm|mm|gb|mb|ml|min|s|x|k|m)",
     re.IGNORECASE,
 )
+_NAMED = re.compile(r"(?:^|[\s(])[A-ZÀ-Þ][a-zà-ÿ]{2,}\s$")
+"""A name before a number, as of a model."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LINKED = re.compile(
     r"^[\"”»]?(?:\s+(?:for|of|to|on|at|in|de|del|para|en)(?:\s+[\w'.\u2019-]+){1,5}?)?[\"”»]?\s*"
     r"(?:(?:\s(?:is|are|was|es|son|era|será)(?: now| still| ahora| the word| la palabra)?\b[:,]?"
-    r"|=|:|→|->)\s*)"
+    r"|(?:\s[\w'.-]+){0,2}?\s?(?:=|:|→|->))\s*)"
     rf"(?:{_QUOTED}|(?P<words>[^\s,;.!?()\n]+(?: [^\s,;.!?()\n]+){{0,23}}))",
     re.IGNORECASE,
 )
@@ -66,8 +70,9 @@ _ANSWERED = re.compile(
 )
 _SPOKEN_DIGITS = re.compile(rf"\b{DIGITS}(?:[ ,-]+{DIGITS}){{2,}}\b", re.IGNORECASE)
 _BEFORE = re.compile(
-    r"(?P<code>(?<![\w@$€£.+/-])\w*\d\w*[\w#*-]*)[\"”»]?\s+(?:is|was|es|era)\s+"
-    rf"(?:(?:my|the|our|his|her|mi|la|el|su)\s+)?(?:\w+\s+){{0,2}}?{NOUN}",
+    r"(?P<code>(?<![\w@$€£.+/-])\w*-?\d\w*[\w#*-]*)[\"”»]?"
+    r"(?:\s+(?:is|was|es|era)|,\s+(?:it's|that's|it is|es|que es|which is))\s+"
+    rf"(?:(?:my|the|our|your|his|her|mi|la|el|su|tu)\s+)?(?:\w+\s+){{0,2}}?{NOUN}",
     re.IGNORECASE,
 )
 _ENDS = re.compile(
@@ -169,7 +174,8 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _sentences(text):
         sentence = text[start:end]
         nouns = list(NOUN_PATTERN.finditer(sentence))
-        spans = [span for noun in nouns for span in _after(sentence, noun)]
+        codes = list(_codes(sentence)) if nouns else []
+        spans = [span for noun in nouns for span in _after(sentence, noun, codes)]
         spans += [found.span("code") for found in _BEFORE.finditer(sentence)]
         spans += [
             found.span("secret")
@@ -190,12 +196,19 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _after(sentence: str, noun: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield the secrets that come after a word for one."""
-    rest = sentence[noun.end() : noun.end() + _REACH]
+def _after(
+    sentence: str, noun: re.Match[str], codes: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the secrets that come after a word for one, of its codes those within reach."""
     at = noun.end()
-    codes = list(_codes(rest, is_short="cv" in noun.group().casefold()))
-    yield from ((at + start, at + end) for start, end in codes)
+    rest = sentence[at : at + _REACH]
+    least = _LEAST if "cv" in noun.group().casefold() else _LEAST_TO_FIND_AGAIN
+    near = [
+        (start, end)
+        for start, end in codes
+        if at <= start < at + _REACH and _size(sentence[start:end]) >= least
+    ]
+    yield from near
     digits = _SPOKEN_DIGITS.search(rest)
     if digits:
         yield at + digits.start(), at + digits.end()
@@ -203,12 +216,12 @@ def _after(sentence: str, noun: re.Match[str]) -> Iterator[tuple[int, int]]:
     linked = _LINKED.match(following)
     if linked is None and _CHANGING.search(sentence[max(0, noun.start() - _REACH) : noun.start()]):
         linked = _CHANGED.match(following)
-    if linked is None or (codes and linked["quoted"] is None):
+    if linked is None or (near and linked["quoted"] is None):
         return
     if linked["quoted"] is not None:
         start, end = linked.span("quoted")
         yield at + start, at + end
-    elif not CODE_NOUN.fullmatch(noun.group()):
+    elif not CODE_NOUN.match(sentence, noun.start()):
         yield from ((at + start, at + end) for start, end in _phrase(linked, noun.group()))
 
 
@@ -227,20 +240,26 @@ def _phrase(linked: re.Match[str], noun: str) -> Iterator[tuple[int, int]]:
             yield linked.start("words"), linked.start("words") + len(kept)
 
 
-def _codes(text: str, *, is_short: bool = False) -> Iterator[tuple[int, int]]:
+def _size(code: str) -> int:
+    return sum(letter.isalnum() for letter in code)
+
+
+def _codes(text: str) -> Iterator[tuple[int, int]]:
     """Yield what looks like a code: digits that count nothing, and letters mixed with digits."""
     for found in _CODE.finditer(text):
         code = found.group()
         if _NO_CODE.fullmatch(code) or code in MARK:
             continue
-        before, after = text[: found.start()], text[found.end() :]
+        before = text[max(0, found.start() - _NEAR) : found.start()]
+        after = text[found.end() : found.end() + _NEAR]
         is_number = not re.search(r"[^\W\d_]", code)
         if is_number and (UNITS.match(after) or BEFORE_NUMBERS.search(before)):
             continue
+        if is_number and _NAMED.search(before):
+            continue
         if is_number and _YEAR.fullmatch(code) and not re.search(r"(?:is|es|:|=)\s*$", before):
             continue
-        size = sum(letter.isalnum() for letter in code)
-        if size >= (_LEAST if is_short else _LEAST_TO_FIND_AGAIN):
+        if _size(code) >= _LEAST:
             yield found.span()
 
 
@@ -248,7 +267,7 @@ def _answer(sentence: str) -> Iterator[tuple[int, int]]:
     """Yield the secret of a sentence that answers what was spoken of before."""
     if len(sentence.split()) > _SHORT_ANSWER:
         return
-    codes = list(_codes(sentence))
+    codes = [span for span in _codes(sentence) if _size(sentence[slice(*span)]) > _LEAST]
     yield from codes
     digits = _SPOKEN_DIGITS.search(sentence)
     if digits:

@@ -75,6 +75,12 @@ TOLD = {
         "Mi frase de recuperación es [secret]."
     ),
     "Usuario ana, contraseña Luna2019.": "Usuario ana, contraseña [secret].",
+    "The lockbox opens with 9944.": "The lockbox opens with [secret].",
+    "Remember 4321, it's the garage door code": "Remember [secret], it's the garage door code",
+    "Dad's PIN? 4321.": "Dad's PIN? [secret].",
+    "G-998877 is your Google code.": "[secret] is your Google code.",
+    'OPENAI_API_KEY="sk-kX9aBcDeFgHiJ"': 'OPENAI_API_KEY="[secret]"',
+    "contraseña wifi: mangoverde": "contraseña wifi: [secret]",
     "La combinación del candado es 77-12-30.": "La combinación del candado es [secret].",
 }
 NOT_TOLD = [
@@ -88,6 +94,10 @@ NOT_TOLD = [
     "My zip code is 02139.",
     "The error code is 4040 on the dryer.",
     "The dress code is black tie.",
+    "The code is 4000 lines long and I wrote it alone.",
+    "Forgot my wifi password, router is a Fritzbox 7590.",
+    "I have a master key to 300 rooms.",
+    "I use about 20000 tokens a day.",
     "I use the promo code SAVE2020 every month.",
     "My booking reference is BX-9931.",
     "My pin collection has 3000 pieces.",
