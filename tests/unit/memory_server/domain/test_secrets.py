@@ -78,7 +78,7 @@ TOLD = {
     "The lockbox opens with 9944.": "The lockbox opens with [secret].",
     "Remember 4321, it's the garage door code": "Remember [secret], it's the garage door code",
     "Dad's PIN? 4321.": "Dad's PIN? [secret].",
-    "G-998877 is your Google code.": "[secret] is your Google code.",
+    "G-998877 is your Google verification code.": "[secret] is your Google verification code.",
     'OPENAI_API_KEY="sk-kX9aBcDeFgHiJ"': 'OPENAI_API_KEY="[secret]"',
     "contraseña wifi: mangoverde": "contraseña wifi: [secret]",
     "La combinación del candado es 77-12-30.": "La combinación del candado es [secret].",
