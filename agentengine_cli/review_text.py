@@ -73,6 +73,7 @@ def row(proposal: "ProposalDocument") -> Mapping[str, Any]:
         "type": proposal["type"],
         "user_id": proposal["user_id"],
         "said_at": _minute(proposal["said_at"]),
+        "waits_since": _minute(proposal["created_at"]),
         "words": ("takes back: " if proposal["retracts"] else "") + _words(proposal),
     }
 
@@ -86,7 +87,9 @@ def _words(proposal: "ProposalDocument") -> str:
 
 def _standing(proposal: "ProposalDocument") -> str:
     whose = proposal["user_id"] or "nobody"
-    return f"of {whose}, session {proposal['session_id']}, by {proposal['extractor']}"
+    since = _minute(proposal["created_at"])
+    session, extractor = proposal["session_id"], proposal["extractor"]
+    return f"of {whose}, session {session}, by {extractor}, proposed {since}"
 
 
 def _outcome(outcome: Mapping[str, Any], told: Mapping[str, str], wrapped: Wrap) -> str:

@@ -95,6 +95,8 @@ class Review:
                 return False
             case _:
                 return False
+        for warning in done.get("warnings") or ():
+            self.output.warning(warning)
         self.tally[done["state"]] += 1
         return True
 

@@ -31,6 +31,7 @@ from agentengine_cli.progress import Progress
 from agentengine_cli.spending import told_spending, usage_of
 from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
 from agentengine_cli.turn_import import Tally, send
+from agentengine_cli.waiting_text import tell_where_else
 
 if TYPE_CHECKING:
     from memory_server.client import MemoryServerClient
@@ -279,7 +280,7 @@ def show(
         context.output.document({"user_id": user_id, "memories": memories})
     elif not memories:
         context.output.note(f"Nothing is remembered of {user_id}")
-        context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
+        tell_where_else(context, server, user_id)
     for text in [] if as_json else memory_text.paragraphs(memories, context.output.wrapped):
         context.output.result(text)
 

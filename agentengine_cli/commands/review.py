@@ -1,6 +1,7 @@
 """agentengine memory review: decide what of the conversations is remembered."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,22 +37,43 @@ PORTION = 100
 MOST_LISTED = 200
 DECIDE_SECONDS = 300.0
 """For a portion: each proposal is compared with what is known."""
-COLUMNS = ("id", "state", "type", "user_id", "said_at", "words")
-TYPES = "semantic, episodic, taxonomic or procedural."
+COLUMNS = ("id", "state", "type", "user_id", "said_at", "waits_since", "words")
+
+
+class State(StrEnum):
+    """Which proposals a list has."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    ANY = "any"
+
+
+class Learned(StrEnum):
+    """The types of memory that conversations are read for."""
+
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    TAXONOMIC = "taxonomic"
+    PROCEDURAL = "procedural"
+
 
 OfUserOption = Annotated[
     str | None,
     typer.Option("--user-id", metavar="ID", help="Only of this user.", callback=not_blank),
 ]
 TypeOption = Annotated[
-    str | None, typer.Option("--type", metavar="TYPE", help=f"Only {TYPES}", callback=not_blank)
+    Learned | None,
+    typer.Option(
+        "--type", metavar="TYPE", help="Only semantic, episodic, taxonomic or procedural."
+    ),
 ]
 IdsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[ID]...", help="Which.", show_default=False)
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="All that wait, or of --user-id, --type.")]
 ReasonOption = Annotated[
-    str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is kept.")
+    str | None, typer.Option("--reason", metavar="TEXT", help="Why, if you say; it is kept.")
 ]
 
 
@@ -64,13 +86,16 @@ def register(memory_app: typer.Typer) -> None:
 def review(
     ctx: typer.Context,
     state: Annotated[
-        str,
+        State,
         typer.Option(metavar="STATE", help="pending, approved, rejected, or any, of a list."),
-    ] = "pending",
+    ] = State.PENDING,
     user_id: OfUserOption = None,
     of_type: TypeOption = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_LISTED, help="How many a list shows, oldest first.")
+        int,
+        typer.Option(
+            min=1, max=MOST_LISTED, help="How many a list shows; who waits longest is first."
+        ),
     ] = 50,
     context_name: ContextOption = None,
     base_url: BaseUrlOption = None,
@@ -90,16 +115,18 @@ def review(
         return
     context = current(ctx)
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
-    if context.is_interactive and state == "pending":
-        walk = Review(server=server, output=context.output, user_id=user_id, type=of_type)
+    if context.is_interactive and state is State.PENDING:
+        walk = Review(
+            server=server, output=context.output, user_id=user_id, type=of_type and of_type.value
+        )
         walk.walk()
         told = ", ".join(f"{number} {what}" for what, number in sorted(walk.tally.items()))
         context.output.note(told or "Nothing was decided")
         return
-    asked = None if state == "any" else state
+    asked = None if state is State.ANY else state.value
     page = server.ask(
         lambda client: client.proposals.list(
-            state=asked, user_id=user_id, type=of_type, limit=limit
+            state=asked, user_id=user_id, type=of_type and of_type.value, limit=limit
         )
     )
     rows = [review_text.row(one) for one in page["proposals"]]
@@ -171,7 +198,7 @@ def reject(
     project_id: ProjectIdOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Do not remember what is proposed; it is kept, with the reason.
+    """Do not remember what is proposed; it is kept, with the reason if you say one.
 
     agentengine memory review reject ID --reason "It was a joke"
     """
@@ -225,7 +252,7 @@ class _Choice:
     """Which proposals a command means: those named, or all that wait."""
 
     def __init__(
-        self, ids: Sequence[str] | None, everything: bool, user_id: str | None, kind: str | None
+        self, ids: Sequence[str] | None, everything: bool, user_id: str | None, kind: Learned | None
     ) -> None:
         self.ids = list(ids or ())
         self.user_id, self.kind = user_id, kind
@@ -254,7 +281,7 @@ class _Choice:
             lambda client: client.proposals.list(
                 state="pending",
                 user_id=self.user_id,
-                type=self.kind,
+                type=self.kind and self.kind.value,
                 after=after,
                 limit=MOST_LISTED,
             )
@@ -312,6 +339,9 @@ def _tell(
         for one in decided
     ]
     output.table(rows, document=document, empty="No proposals were decided")
+    for one in decided:
+        for warning in one.get("warnings") or ():
+            output.warning(f"{one['id']}: {warning}")
     if failed:
         raise PartlyFailed(
             f"{len(failed)} of {len(failed) + len(decided)} could not be decided",

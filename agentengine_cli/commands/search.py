@@ -21,6 +21,7 @@ from agentengine_cli.connection import Server
 from agentengine_cli.context import current, run
 from agentengine_cli.errors import WrongUsage
 from agentengine_cli.options import JsonOption, not_blank
+from agentengine_cli.waiting_text import tell_where_else
 
 if TYPE_CHECKING:
     from memory_server.client import FoundMemory, MemoryServerClient
@@ -79,16 +80,18 @@ def search(
         kinds = [memory_type] if memory_type else list(memory_text.HEADINGS)
         found = run(_found(server, query, kinds, user_id=user_id, top_k=top_k, as_of=as_of))
     if as_json:
-        context.output.document({"memories": found, "total": len(found)})
+        context.output.document({"user_id": user_id, "memories": found, "total": len(found)})
         return
     for memory in found:
         score = memory.get("similarity_score")
         lead = f"{score:.2f}" if score is not None else "-"
         text = f"{lead}  {memory['source']}: {memory['content']}"
         context.output.result(context.output.wrapped(text, indent="      ", first=""))
+    if user_id is None and not types.is_own(memory_type):
+        context.output.note("Without --user-id, what you may see of every user was searched")
     if not found:
         context.output.note("Nothing is found")
-        context.output.hint(memory_text.FLUSH_HINT.format(options=context.trail.options))
+        tell_where_else(context, server, user_id)
 
 
 def moment(given: str) -> str:

@@ -74,6 +74,8 @@ class ProposalDocument(TypedDict):
     """Of one that is read; turns deleted meanwhile are missing."""
     foreseen: NotRequired[Sequence[OutcomeDocument]]
     """What approving it would do; of one that is read alone and waits."""
+    warnings: NotRequired[Sequence[str]]
+    """What is not kept of a request to decide, because the same was decided before."""
 
 
 class ProposalPage(TypedDict):
@@ -102,7 +104,7 @@ class DecidedProposals(TypedDict):
 class ProposalsClient:
     """Reads proposals and decides on them. Raises as the client it belongs to.
 
-    Deciding again what is decided the same way changes nothing.
+    Deciding again what is decided the same way changes nothing, as `warnings` tell of a reason.
     """
 
     def __init__(self, wire: Transport, project: str) -> None:

@@ -13,11 +13,13 @@ from memory_server.api.schemas.proposals import (
     ForeseenDocument,
     ProposalDocument,
     ProposalPage,
+    RuledDocument,
     Ruling,
     Rulings,
     foreseen,
     members,
     reviewed,
+    ruled,
 )
 from memory_server.domain.limits import MAX_PROPOSALS
 from memory_server.domain.memory import BUILT_IN, MemoryType
@@ -70,7 +72,8 @@ async def approve_proposals(
     """
     scope, by = reviewer.reviewing(user_id=body.user_id), reviewer.principal.signature
     return DecidedProposals.of(
-        await services.reviewing.approve_all(scope, body.ids, by=by, reason=body.reason)
+        await services.reviewing.approve_all(scope, body.ids, by=by, reason=body.reason),
+        reason=body.reason,
     )
 
 
@@ -84,7 +87,8 @@ async def reject_proposals(
     """
     scope, by = reviewer.reviewing(user_id=body.user_id), reviewer.principal.signature
     return DecidedProposals.of(
-        await services.reviewing.reject_all(scope, body.ids, by=by, reason=body.reason)
+        await services.reviewing.reject_all(scope, body.ids, by=by, reason=body.reason),
+        reason=body.reason,
     )
 
 
@@ -116,28 +120,33 @@ async def edit_proposal(
 @router.post("/{proposal_id}/approve")
 async def approve_proposal(
     proposal_id: str, reviewer: Reviewer, services: ServicesOfApp, body: Ruling | None = None
-) -> ProposalDocument:
+) -> RuledDocument:
     """Remember what is proposed, as it meets what is known now; approved again, nothing happens.
 
-    It counts as said when it was said: what was said later stands, and the proposal completes its
-    history.
+    Why is told by a `reason`, if there is one; approved again, the former one stands, as `warnings`
+    tell. It counts as said when it was said: what was said later stands, and the proposal completes
+    its history.
     """
     ruling = body or Ruling()
     scope, by = reviewer.reviewing(user_id=ruling.user_id), reviewer.principal.signature
     decided = await services.reviewing.approve(
         scope, proposal_id, by=by, reason=ruling.reason, revision=ruling.revision
     )
-    return ProposalDocument(**members(decided))
+    return ruled(decided, reason=ruling.reason)
 
 
 @router.post("/{proposal_id}/reject")
 async def reject_proposal(
     proposal_id: str, reviewer: Reviewer, services: ServicesOfApp, body: Ruling | None = None
-) -> ProposalDocument:
-    """Reject a proposal; it is kept, with the reason, and not proposed of the same turns again."""
+) -> RuledDocument:
+    """Reject a proposal; it is kept, and not proposed of the same turns again.
+
+    Why is told by a `reason`, if there is one; rejected again, the former one stands, as `warnings`
+    tell.
+    """
     ruling = body or Ruling()
     scope, by = reviewer.reviewing(user_id=ruling.user_id), reviewer.principal.signature
     decided = await services.reviewing.reject(
         scope, proposal_id, by=by, reason=ruling.reason, revision=ruling.revision
     )
-    return ProposalDocument(**members(decided))
+    return ruled(decided, reason=ruling.reason)

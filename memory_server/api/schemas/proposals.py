@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from memory_server.api.schemas.admin import EvidenceTurn
 from memory_server.api.schemas.common import Answer, Body, Id, Whole
@@ -18,6 +18,8 @@ from memory_server.services.proposals import Decided, Reviewed
 
 Reason = Annotated[str, Field(max_length=MAX_DESCRIPTION)]
 Revision = Annotated[Whole, Field(ge=1)]
+_TENANCY = ("org_id", "project_id")
+"""What clients send along with every body."""
 
 
 class Ruling(Body):
@@ -43,11 +45,13 @@ class Rulings(Body):
 
 
 class Edit(Body):
-    """New words, by the fields of the type.
+    """New words, by the fields of the type; a field that no type has is refused by its name.
 
     Of a fact `text`, of an episode `title` and `content`, of a term `definition`, of a procedure
     `content`.
     """
+
+    model_config = ConfigDict(extra="allow")
 
     text: str | None = None
     title: str | None = None
@@ -61,7 +65,9 @@ class Edit(Body):
     def words(self) -> Mapping[str, str]:
         """Return the new words by the names of their fields."""
         names = sorted({name for fields in EDITABLE.values() for name in fields})
-        return {name: text for name in names if (text := getattr(self, name)) is not None}
+        words = {name: text for name in names if (text := getattr(self, name)) is not None}
+        unknown = {name: str(value) for name, value in (self.model_extra or {}).items()}
+        return words | {name: text for name, text in unknown.items() if name not in _TENANCY}
 
 
 class ProposalTurn(EvidenceTurn):
@@ -157,6 +163,13 @@ class ProposalDocument(Answer):
     decision: DecisionOnProposal | None
 
 
+class RuledDocument(ProposalDocument):
+    """A proposal that is decided, as the request that asked for it finds it."""
+
+    warnings: list[str]
+    """What of the request is not kept, because the same was decided before."""
+
+
 class ReviewedDocument(ProposalDocument):
     """A proposal with the words it rests on. Turns deleted meanwhile are missing."""
 
@@ -189,14 +202,14 @@ class FailedDecision(Answer):
 class DecidedProposals(Answer):
     """What became of each proposal."""
 
-    proposals: list[ProposalDocument]
+    proposals: list[RuledDocument]
     failed: list[FailedDecision]
 
     @classmethod
-    def of(cls, decided: Decided) -> "DecidedProposals":
+    def of(cls, decided: Decided, *, reason: str) -> "DecidedProposals":
         """Return what became of several proposals as it travels."""
         return cls(
-            proposals=[ProposalDocument(**members(one)) for one in decided.proposals],
+            proposals=[ruled(one, reason=reason) for one in decided.proposals],
             failed=[
                 FailedDecision(id=one, code=error.code, error=str(error))
                 for one, error in decided.failed.items()
@@ -229,6 +242,21 @@ def members(proposal: Proposal) -> dict[str, Any]:
         "edited": _edited(proposal),
         "decision": _decision(proposal),
     }
+
+
+def ruled(proposal: Proposal, *, reason: str) -> RuledDocument:
+    """Return a proposal that is decided, for a request that gave this reason."""
+    warnings = [] if reason in ("", proposal.reason) else [_reason_dropped(proposal)]
+    return RuledDocument(**members(proposal), warnings=warnings)
+
+
+def _reason_dropped(proposal: Proposal) -> str:
+    at = f" at {proposal.decided_at.isoformat()}" if proposal.decided_at else ""
+    kept = f"the reason {proposal.reason!r}" if proposal.reason else "no reason"
+    return (
+        f"it was {proposal.state.value} before, by {proposal.decided_by}{at}, with {kept}: that "
+        "stands, and the reason given now is not kept"
+    )
 
 
 def reviewed(one: Reviewed) -> ReviewedDocument:

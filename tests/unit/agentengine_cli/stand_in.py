@@ -32,6 +32,7 @@ class StandIn:
     jobs: list[dict[str, Any]] = field(default_factory=list)
     after_flush: list[dict[str, Any]] = field(default_factory=list)
     own_jobs: int | None = None
+    proposals: list[dict[str, Any]] = field(default_factory=list)
     spending: dict[str, Any] = field(default_factory=dict)
     circuit: dict[str, Any] = field(default_factory=dict)
     promotes_for_ever: bool = False
@@ -103,6 +104,12 @@ class _Routes:
         if "type" in wanted:
             found = [m for m in found if m["type"] == wanted["type"]]
         return JSONResponse({"memories": found})
+
+    async def search(self, _: Request) -> Response:
+        return JSONResponse({"memories": []})
+
+    async def proposals(self, _: Request) -> Response:
+        return JSONResponse({"proposals": self.state.proposals, "next": None, "failed": []})
 
     async def flush(self, request: Request) -> Response:
         self.state.bodies.append(await request.json())
@@ -259,6 +266,9 @@ def _app(state: StandIn) -> Starlette:
     workspace = f"{PROJECT}/workspaces/local"
     return Starlette(
         routes=[
+            routes.watched(f"{PROJECT}/memory/search", routes.search, "POST"),
+            routes.watched(f"{PROJECT}/memory/proposals", routes.proposals, "GET"),
+            routes.watched(f"{PROJECT}/memory/proposals/reject", routes.proposals, "POST"),
             routes.watched("/ready", routes.ready, "GET"),
             routes.watched(f"{PROJECT}/memory/turns", routes.record, "POST"),
             routes.watched("/api/v1/admin/memories", routes.memories, "GET"),

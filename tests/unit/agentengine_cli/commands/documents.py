@@ -74,3 +74,24 @@ def a_job(**changes: Any) -> dict[str, Any]:
         "error": None,
         "result": {"decisions": []},
     } | changes
+
+
+def a_proposal(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "p1",
+        "state": "pending",
+        "revision": 1,
+        "type": "semantic",
+        "content": "Ana lives in Lisbon.",
+        "words": {"text": "Ana lives in Lisbon."},
+        "name": "home_city",
+        "retracts": False,
+        "user_id": "ana",
+        "session_id": "s1",
+        "extractor": "rules/1",
+        "said_at": "2026-03-01T10:00:00+00:00",
+        "created_at": "2026-05-04T12:00:00+00:00",
+        "edited": None,
+        "decision": None,
+        "turns": [],
+    } | changes

@@ -153,6 +153,45 @@ async def test_what_was_decided_stays_decided(anas: Extracted) -> None:
     assert (await anas.post("gone/approve")).json()["code"] == "PROPOSAL_NOT_FOUND"
 
 
+async def test_a_second_verdict_tells_that_its_reason_is_not_kept(anas: Extracted) -> None:
+    home, job, *_ = await anas.hear()
+    first = (await anas.post(f"{home['id']}/approve", reason="she said so")).json()
+    assert (first["decision"]["reason"], first["warnings"]) == ("she said so", [])
+
+    again = (await anas.post(f"{home['id']}/approve", reason="I know it")).json()
+    same = (await anas.post(f"{home['id']}/approve", reason="she said so")).json()
+    several = (await anas.post("approve", ids=[home["id"], job["id"]], reason="all")).json()
+
+    [warning] = again["warnings"]
+    assert "it was approved before, by owner" in warning
+    assert "with the reason 'she said so': that stands" in warning
+    assert again["decision"] == first["decision"]
+    assert same == first
+    assert [len(one["warnings"]) for one in several["proposals"]] == [1, 0]
+
+
+async def test_a_reason_may_be_left_out(anas: Extracted) -> None:
+    home, *_ = await anas.hear()
+
+    rejected = (await anas.post(f"{home['id']}/reject")).json()
+
+    assert (rejected["state"], rejected["decision"]["reason"]) == ("rejected", "")
+    [warning] = (await anas.post(f"{home['id']}/reject", reason="late")).json()["warnings"]
+    assert "with no reason" in warning
+
+
+async def test_an_unknown_key_of_an_edit_is_named(anas: Extracted) -> None:
+    home, *_ = await anas.hear()
+    path = f"{PROPOSALS}/{home['id']}"
+
+    for body in ({"txt": "x"}, {"text": "The user lives in Moss", "txt": 3}):
+        answer = await anas.client.patch(path, json=body, headers=OWNER)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "txt: of a semantic proposal only text can be changed"
+    tenancy = {"text": "The user lives in Moss", "org_id": "", "project_id": "x"}
+    assert (await anas.client.patch(path, json=tenancy, headers=OWNER)).status_code == 200
+
+
 async def test_nothing_is_decided_on_a_revision_that_is_not_the_last(anas: Extracted) -> None:
     home, *_ = await anas.hear()
     edit = {"text": "The user lives in Moss", "revision": 1}
