@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.domain.secrets import without_secrets
 from memory_server.providers.extraction.rules import semantic
 from tests.conversations import said
 
@@ -48,7 +49,15 @@ def test_example_is_left_alone_as_the_reference_says(spoken: str) -> None:
     assert semantic.extract(said(spoken)) == []
 
 
+@pytest.mark.parametrize(("spoken", "shown"), rows("read"))
+def test_secret_is_taken_out_of_the_example_as_the_reference_says(spoken: str, shown: str) -> None:
+    turns, _ = without_secrets(said(spoken).turns)
+
+    assert [turn.content for turn in turns] == [shown]
+
+
 def test_reference_has_examples_of_both_languages() -> None:
     assert len(rows("noted")) >= 30
     assert len(rows("ends")) >= 5
+    assert len(rows("read")) >= 5
     assert len(rows(None)) >= 15
