@@ -41,7 +41,13 @@ class Plan:
 
     sessions: dict[str, Places]
     """By session id, in the order of their first turns."""
-    users: frozenset[str]
+    conversations: frozenset[tuple[str, str]]
+    """User and session id: an id that two users share is a session of each."""
+
+    @property
+    def users(self) -> frozenset[str]:
+        """Whose turns there are."""
+        return frozenset(user_id for user_id, _ in self.conversations)
 
     @property
     def turns(self) -> int:
@@ -103,7 +109,7 @@ class TurnFile:
     def check(self) -> Plan:
         """Read the whole file; raise `InvalidTurnFile` with every problem, twenty at most."""
         sessions: dict[str, Places] = {}
-        users: set[str] = set()
+        conversations: set[tuple[str, str]] = set()
         problems: list[str] = []
         count = 0
         for line, offset, raw in self._lines():
@@ -116,10 +122,10 @@ class TurnFile:
             places = sessions.setdefault(turn.session_id, Places())
             places.offsets.append(offset)
             places.lines.append(line)
-            users.add(turn.user_id)
+            conversations.add((turn.user_id, turn.session_id))
         if problems:
             raise self._invalid(problems, count)
-        return Plan(sessions=sessions, users=frozenset(users))
+        return Plan(sessions=sessions, conversations=frozenset(conversations))
 
     def session(self, session_id: str, places: Places) -> Iterator[NumberedTurn]:
         """Yield a session's turns in order."""

@@ -185,7 +185,7 @@ async def _record(client: "MemoryServerClient", numbered: NumberedTurn) -> bool 
 def _summary(plan: Plan, tally: Tally, seconds: float) -> dict[str, Any]:
     return {
         "turns": plan.turns,
-        "sessions": len(plan.sessions),
+        "sessions": len(plan.conversations),
         "users": len(plan.users),
         "acknowledged": tally.sent,
         "new": None if tally.skipped is None else tally.sent - tally.skipped,

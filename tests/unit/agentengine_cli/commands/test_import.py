@@ -37,6 +37,18 @@ def test_every_turn_of_a_file_is_recorded_in_its_sessions_order(
         assert said == [f"{turn}" for turn in range(7)]
 
 
+def test_a_session_id_that_two_users_share_is_a_session_of_each(
+    cli: Cli, stack: Path, server: StandIn, lines: Lines
+) -> None:
+    turns = [a_turn(session_id="desk", user_id=user) for user in ("ana", "bob", "ana")]
+
+    for options in ((), ("--dry-run",)):
+        ran = cli("memory", "import", lines(*turns), "--json", *options)
+
+        assert (ran.json["turns"], ran.json["sessions"], ran.json["users"]) == (3, 2, 2)
+    assert [turn["user_id"] for turn in server.turns] == ["ana", "bob", "ana"]
+
+
 def test_the_owner_token_proves_who_imports(
     cli: Cli, stack: Path, server: StandIn, lines: Lines
 ) -> None:
