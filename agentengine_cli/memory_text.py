@@ -69,6 +69,9 @@ def _lines(memory: Mapping[str, Any], wrapped: Wrap, *, is_whole: bool = False) 
 def _name(memory: Mapping[str, Any]) -> str:
     if memory.get("term"):
         return f"{memory.get('domain')}/{memory['term']}"
+    if memory.get("viewpoint"):
+        place = f"session {memory.get('conversation_id')}, exchange {memory.get('position')}"
+        return f"{place}, as the {memory['viewpoint']} sees it"
     names = (memory.get(key) for key in ("label", "title", "procedure"))
     tags = (f"{name} {value}" for name, value in (memory.get("tags") or {}).items())
     return next((str(name) for name in names if name), ", ".join(tags) or str(memory["type"]))

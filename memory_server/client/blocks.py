@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import quote
 
 from memory_server.client.shapes import BlockDocument, FoundBlocks, RecordedBlocks
 from memory_server.client.transport import Transport, having
@@ -68,6 +69,11 @@ class BlocksClient:
         }
         answer = await self._wire.call("GET", self._path, params=_given(query))
         return cast(Sequence[BlockDocument], having(answer, "blocks")["blocks"])
+
+    async def get(self, block_id: str) -> BlockDocument:
+        """Return one block; raises `MemoryNotFound` for an id that is none's."""
+        answer = await self._wire.call("GET", f"{self._path}/{quote(block_id, safe='')}")
+        return cast(BlockDocument, having(answer, "id", "message"))
 
     async def search(
         self,

@@ -18,7 +18,7 @@ from memory_server.domain.filters import Comparison, Operator
 from memory_server.domain.job import Job, JobKind, JobState
 from memory_server.domain.memory import Block, Memory, MemoryType, embedded_text
 from memory_server.domain.scope import Scope
-from memory_server.errors import DuplicateMemory
+from memory_server.errors import DuplicateMemory, MemoryNotFound
 from memory_server.ports.clock import Clock, Ids
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.memories import Add, MemoryQuery
@@ -89,6 +89,13 @@ class BlockKeeping:
             with stage("extract"):
                 return await self._waited(scope, recorded)
         return recorded
+
+    async def get(self, scope: Scope, block_id: str) -> Memory:
+        """Return one block, or raise `MemoryNotFound`."""
+        memory = await self._store.memories.get(scope, block_id)
+        if memory.type is not MemoryType.BLOCK or not memory.is_live:
+            raise MemoryNotFound(f"no block has the id {block_id!r}")
+        return memory
 
     async def find(
         self,

@@ -1,5 +1,6 @@
 """One request of a script against the world."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,7 @@ import httpx
 
 from memory_server.api.families import PROJECT
 from tests.wire.isolation_world import (
+    BLOCK,
     CUSTOM,
     MEMORY_KINDS,
     Caller,
@@ -19,6 +21,7 @@ from tests.wire.isolation_world import (
 
 API_OF_PROJECT = PROJECT.removesuffix("/memory")
 ADMIN = "/admin"
+_PLACE_OF_ID = re.compile(r"\{\w+_id\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +59,8 @@ class Call:
     @cached_property
     def kind(self) -> str | None:
         """The kind of memory that the route is about; None: any."""
+        if self.step.route[1].startswith("/blocks"):
+            return BLOCK
         named = [part for part in self.step.route[1].split("/") if part in MEMORY_KINDS]
         if self.step.route[1] == "/search":
             return MEMORY_KINDS[self.step.pick % len(MEMORY_KINDS)]
@@ -108,7 +113,7 @@ def own(call: Call, action: str) -> str | Refusal | None:
 
 def by_id(call: Call) -> str:
     known = call.target.id if call.target is not None else "nothing"
-    return call.path.replace("{memory_id}", known)
+    return _PLACE_OF_ID.sub(known, call.path)
 
 
 def not_an_owner(call: Call) -> Refusal | None:

@@ -134,6 +134,22 @@ async def list_blocks(call: Call) -> None:
     return None
 
 
+async def read_block(call: Call) -> None:
+    """Read an exchange by its id."""
+    step = call.step
+    user = call.meant("read", step.visibility)
+    answer = await call.send(by_id(call), user_id=step.user, visibility=step.visibility)
+    if isinstance(user, Refusal):
+        return call.refused(answer, user)
+    if call.target not in call.world.seen(call.project, user, step.visibility, kinds=(BLOCK,)):
+        return call.refused(answer, Refusal(statuses=(404,)))
+    assert call.target is not None
+    assert answer.status_code == 200, answer.text
+    call.world.check_answer(answer, (call.target.secret,))
+    assert call.target.secret in answer.text
+    return None
+
+
 async def search_blocks(call: Call) -> None:
     """Search for what the target says among exchanges, of one conversation or of all."""
     step = call.step

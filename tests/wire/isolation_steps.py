@@ -33,6 +33,7 @@ ROUTES: dict[Route, Asked] = {
     ("POST", "/turns/search"): reads.search_turns,
     ("POST", "/blocks"): writes.record_block,
     ("GET", "/blocks"): reads.list_blocks,
+    ("GET", "/blocks/{block_id}"): reads.read_block,
     ("POST", "/blocks/search"): reads.search_blocks,
     ("GET", "/taxonomic/domains"): reads.list_domains,
     ("GET", "/semantic/{memory_id}"): reads.read_one,

@@ -61,6 +61,12 @@ async def list_blocks(
     return Blocks(blocks=[*map(BlockDocument.of, found)], count=len(found))
 
 
+@router.get("/{block_id}")
+async def read_block(block_id: str, scope: ReadingScope, services: ServicesOfApp) -> BlockDocument:
+    """Return one block."""
+    return BlockDocument.of(await services.blocks.get(scope, block_id))
+
+
 @router.post("/search")
 @reads
 async def search_blocks(

@@ -212,6 +212,17 @@ async def test_ids_travel_as_one_path_segment() -> None:
     ]
 
 
+async def test_a_block_is_read_by_its_id() -> None:
+    wire = answers(ok({"id": "a/b", "message": "Hi"}), ok({"id": "a/b"}))
+
+    async with wire.client() as client:
+        assert (await client.blocks.get("a/b"))["message"] == "Hi"
+        with pytest.raises(errors.MemoryServerError):
+            await client.blocks.get("a/b")
+
+    assert wire.requests[0].url.raw_path == b"/api/v1/projects/local/memory/blocks/a%2Fb"
+
+
 async def test_what_is_not_given_is_not_sent() -> None:
     wire = answers(
         ok({"memories": []}), ok({"snapshots": 0, "jobs": 0}), ok({"jobs": [], "counts": {}})

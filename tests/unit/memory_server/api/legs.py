@@ -72,11 +72,15 @@ def lists() -> Iterator[Leg]:
     for more in ({}, {"conversation_id": "s"}, {"viewpoint": "user"}):
         yield Leg(route="GET /blocks", params={**ANA, **more})
     yield Leg(route="GET /procedural", params={**ANA, "include_deleted": "true"})
-    for kind in ("semantic", "procedural"):
-        route = f"GET /{kind}/{{memory_id}}"
-        yield Leg(route=route, path=f"/{kind}/{{ana-{kind}}}", params=ANA)
+    for kind, place, named in (
+        ("semantic", "/semantic", "memory_id"),
+        ("procedural", "/procedural", "memory_id"),
+        ("block", "/blocks", "block_id"),
+    ):
+        route = f"GET {place}/{{{named}}}"
+        yield Leg(route=route, path=f"{place}/{{ana-{kind}}}", params=ANA)
         for whose in ("bob", "bank"):
-            yield Leg(route=route, path=f"/{kind}/{{{whose}-{kind}}}", params=ANA, finds=False)
+            yield Leg(route=route, path=f"{place}/{{{whose}-{kind}}}", params=ANA, finds=False)
 
 
 def others() -> Iterator[Leg]:

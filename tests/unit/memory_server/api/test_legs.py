@@ -71,7 +71,10 @@ async def tell(client: httpx.AsyncClient, root: str, who: str, user_id: str) -> 
     for kind, body in bodies(SECRETS[who]).items():
         saved = await client.post(f"{root}/{kind}", json=body | {"user_id": user_id}, headers=OWNER)
         assert saved.status_code == 201, saved.text
-        ids[f"{who}-{kind}"] = saved.json().get("id", "")
+        answer = saved.json()
+        ids[f"{who}-{kind}"] = answer.get("id", "")
+        for exchange in answer.get("exchanges", ()):
+            ids[f"{who}-block"] = exchange["blocks"][0]["id"]
     return ids
 
 

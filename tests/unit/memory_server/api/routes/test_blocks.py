@@ -8,6 +8,7 @@ import pytest
 
 from memory_server.application import Application
 from tests.clock import ManualClock
+from tests.unit.memory_server.api.callers import OWNER
 
 BLOCKS = "/api/v1/memory/blocks"
 FAMILIES = ["/api/v1/memory", "/api/v1/projects/shop/memory", "/api/v1"]
@@ -302,3 +303,32 @@ async def test_what_an_administrator_sees_of_a_block_names_its_place(
 
     shown = [(one["viewpoint"], one["position"]) for one in answer.json()["memories"]]
     assert sorted(shown) == [("assistant", 1), ("user", 1)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_a_block_is_read_by_its_id(client: httpx.AsyncClient, family: str) -> None:
+    receipt = await record(client, ASKED, ANSWERED)
+    stored = receipt["exchanges"][0]["blocks"][1]
+    headers = OWNER if "projects" in family else {}
+
+    answer = await client.get(f"{family}/blocks/{stored['id']}", headers=headers)
+
+    assert (answer.status_code, answer.json()) == (200, stored)
+
+
+async def test_what_is_no_block_of_the_scope_is_not_found(client: httpx.AsyncClient) -> None:
+    receipt = await record(client, ASKED)
+    block = receipt["exchanges"][0]["blocks"][0]["id"]
+    fact = await client.post(
+        "/api/v1/memory/semantic", json={"label": "a", "text": "b", "user_id": "ana"}
+    )
+
+    answers = [
+        await client.get(f"{BLOCKS}/{block}", params={"user_id": "ben"}),
+        await client.get(f"{BLOCKS}/{fact.json()['id']}"),
+        await client.get(f"{BLOCKS}/none"),
+    ]
+
+    assert {(one.status_code, one.json()["code"]) for one in answers} == {(404, "MEMORY_NOT_FOUND")}
+    assert (await client.get(f"{BLOCKS}/{block}", params={"user_id": "ana"})).status_code == 200
+    assert (await client.get(f"/api/v1/memory/semantic/{block}")).status_code == 404
