@@ -12,6 +12,7 @@ from tests.wire.isolation_world import (
     BLOCK,
     CUSTOM,
     MEMORY_KINDS,
+    PROPOSAL,
     Caller,
     Kept,
     Refusal,
@@ -61,6 +62,8 @@ class Call:
         """The kind of memory that the route is about; None: any."""
         if self.step.route[1].startswith("/blocks"):
             return BLOCK
+        if self.step.route[1].startswith("/proposals"):
+            return PROPOSAL
         named = [part for part in self.step.route[1].split("/") if part in MEMORY_KINDS]
         if self.step.route[1] == "/search":
             return MEMORY_KINDS[self.step.pick % len(MEMORY_KINDS)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.wire.isolation_call import Call, by_id, not_an_owner, own
-from tests.wire.isolation_world import BLOCK, MEMORY_KINDS, MOST, RECORD, TURN, Refusal
+from tests.wire.isolation_world import BLOCK, MEMORY_KINDS, MOST, PROPOSAL, RECORD, TURN, Refusal
 
 
 async def find_custom(call: Call) -> None:
@@ -224,7 +224,7 @@ async def show_one(call: Call) -> None:
     if refused := not_an_owner(call):
         return call.refused(answer, refused)
     target = call.target
-    if target is None or target.kind == TURN or target.project != call.project:
+    if target is None or target.kind in (TURN, PROPOSAL) or target.project != call.project:
         return call.refused(answer, Refusal(statuses=(404,)))
     assert answer.status_code == 200, answer.text
     call.world.check_answer(answer, (target.secret, *target.former))
@@ -238,7 +238,7 @@ async def show_history(call: Call) -> None:
     if refused := not_an_owner(call):
         return call.refused(answer, refused)
     target = call.target
-    if target is None or target.kind == TURN or target.project != call.project:
+    if target is None or target.kind in (TURN, PROPOSAL) or target.project != call.project:
         return call.refused(answer, Refusal(statuses=(404,)))
     assert answer.status_code == 200, answer.text
     call.world.check_answer(answer, (target.secret, *target.former))

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from memory_server.api.families import DIRECT, FLAT, PROJECT
 from tests.wire import isolation_reads as reads
+from tests.wire import isolation_review as review
 from tests.wire import isolation_writes as writes
 from tests.wire.isolation_call import ADMIN, Call, Step
 from tests.wire.isolation_world import BANK, MEMORY_KINDS, SHOP, STRICT, World
@@ -35,6 +36,11 @@ ROUTES: dict[Route, Asked] = {
     ("GET", "/blocks"): reads.list_blocks,
     ("GET", "/blocks/{block_id}"): reads.read_block,
     ("POST", "/blocks/search"): reads.search_blocks,
+    ("GET", "/proposals"): review.list_proposals,
+    ("GET", "/proposals/{proposal_id}"): review.read_proposal,
+    ("PATCH", "/proposals/{proposal_id}"): review.edit,
+    **{("POST", f"/proposals/{{proposal_id}}/{verb}"): review.decide for verb in review.DONE},
+    **{("POST", f"/proposals/{verb}"): review.decide_several for verb in review.DONE},
     ("GET", "/taxonomic/domains"): reads.list_domains,
     ("GET", "/semantic/{memory_id}"): reads.read_one,
     ("GET", "/procedural/{memory_id}"): reads.read_one,

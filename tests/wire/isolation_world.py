@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -15,9 +16,14 @@ import httpx
 from memory_server.api.families import DIRECT, FLAT
 from memory_server.application import Application
 from memory_server.domain.account import PrincipalKind
+from memory_server.domain.candidate import Candidate
 from memory_server.domain.execution import MemoryIdentity
+from memory_server.domain.job import JobKind
 from memory_server.domain.scope import Scope
 from memory_server.ports.memories import MemoryQuery
+from memory_server.ports.proposals import ProposalQuery
+from tests.clock import START
+from tests.factories import a_fact, a_job, a_proposal
 from tests.unit.memory_server.api import callers
 from tests.unit.memory_server.api.application import PROJECT
 
@@ -29,9 +35,11 @@ USERS = ("ana", "bob", "cyd")
 SESSIONS = ("monday", "tuesday")
 VISIBILITIES = ("private", "org", "shared")
 CUSTOM = "ticket"
-TURN, RECORD, BLOCK = "turn", "record", "block"
+TURN, RECORD, BLOCK, PROPOSAL = "turn", "record", "block", "proposal"
 MEMORY_KINDS = ("semantic", "episodic", "taxonomic", "procedural")
 MOST = 1000
+WAITING = 8
+"""Proposals of each user of each project."""
 
 EXECUTION = "X-Agent-Engine-Execution-Id"
 _SECRET = re.compile(r"zq\d{5}x")
@@ -70,6 +78,8 @@ class Kept:
     former: tuple[str, ...] = ()
     """Secrets of former versions."""
     deleted: bool = False
+    state: str | None = None
+    """Of a proposal: whether it waits, and what was decided."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +150,7 @@ class World:
         stored: dict[str, Any] = {}
         for project in (SHOP, BANK, STRICT):
             stored |= await self._memories(project) | await self._turns(project)
+            stored |= await self._proposals(project)
         assert stored == {one.id: _as_stored(one) for one in self.kept.values()}
 
     async def _memories(self, project: str) -> dict[str, Any]:
@@ -152,6 +163,20 @@ class World:
                 str(one.visibility),
                 one.deleted,
                 set(_SECRET.findall(str(one.body) + json.dumps(dict(one.metadata)))),
+            )
+            for one in found
+        }
+
+    async def _proposals(self, project: str) -> dict[str, Any]:
+        query = ProposalQuery(limit=MOST)
+        found = await self.application.store.proposals.find(Scope(project_id=project), query)
+        return {
+            one.id: (
+                one.project_id,
+                one.user_id,
+                str(one.state),
+                False,
+                set(_SECRET.findall(str(one.candidate.body))),
             )
             for one in found
         }
@@ -173,7 +198,7 @@ def _reaches(one: Kept, visibility: str | None) -> bool:
 
 
 def _as_stored(one: Kept) -> Any:
-    return (one.project, one.owner, one.visibility, one.deleted, {one.secret})
+    return (one.project, one.owner, one.state or one.visibility, one.deleted, {one.secret})
 
 
 def user_meant(
@@ -227,7 +252,40 @@ async def a_world(application: Application, client: httpx.AsyncClient) -> World:
         headers = await callers.a_person(client, user, project=STRICT)
         known[user] = Caller(headers=headers, project=STRICT, identity=user, is_person=True)
     await callers.enforce_identity(client, STRICT)
+    for project in (SHOP, BANK, STRICT):
+        for user in (*USERS, None):
+            await _propose(world, project, user)
     return world
+
+
+async def _propose(world: World, project: str, user: str | None) -> None:
+    """Have facts of somebody wait for a decision."""
+    store, secrets = world.application.store, [world.new_secret() for _ in range(WAITING)]
+    await store.jobs.enqueue([a_job(project_id=project, user_id=user)])
+    job = await store.jobs.claim(
+        worker="w", kinds=[JobKind.EXTRACT], now=START, lease_until=START + timedelta(hours=1)
+    )
+    assert job is not None
+    made = {
+        secret: a_proposal(
+            project_id=project,
+            user_id=user,
+            candidate=Candidate(
+                body=a_fact(label=f"told-{number}", text=f"heard {secret}"), turn_ids=()
+            ),
+        )
+        for number, secret in enumerate(secrets)
+    }
+    await store.proposals.add(project, [*made.values()], settling=job)
+    for secret, proposal in made.items():
+        world.kept[proposal.id] = Kept(
+            id=proposal.id,
+            kind=PROPOSAL,
+            project=project,
+            owner=user,
+            secret=secret,
+            state="pending",
+        )
 
 
 async def _account(world: World, project: str, role: str) -> Caller:
