@@ -61,6 +61,7 @@
     - SchemaTooNew
   + ProviderError
     - ProviderUnavailable
+    - RequestRejected
     - ProviderRateLimited
     - KeyRejected
     - KeyMissing
@@ -169,6 +170,7 @@ from memory_server.errors.providers import (
     ProviderRateLimited,
     ProviderUnavailable,
     Refused,
+    RequestRejected,
     WrongDimension,
 )
 from memory_server.errors.root import (
@@ -252,6 +254,7 @@ __all__ = [
     "PublishingPath",
     "RateLimited",
     "Refused",
+    "RequestRejected",
     "RollFailed",
     "SchemaTooNew",
     "SecretNotFound",

@@ -9,6 +9,10 @@ class ProviderError(MemoryServerError):
     code = "PROVIDER_ERROR"
 
 
+class RequestRejected(ProviderError):
+    """The model provider does not take the request as it is."""
+
+
 class ProviderUnavailable(ProviderError):
     """The model provider cannot be reached, or failed on its side."""
 

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from memory_server.domain.memory import Claim, ExtractedBody, MemoryType
 from memory_server.prompts.conversation import HOW_TO_READ
@@ -30,6 +31,13 @@ what you cannot correct from the conversation.
 """
 
 
+def _the_only(value: object) -> object:
+    """Return what stands alone in a list, None for an empty one: small models write lists."""
+    if isinstance(value, list) and len(value) < 2:
+        return value[0] if value else None
+    return value
+
+
 class Item(BaseModel):
     """What items of all types have in common."""
 
@@ -37,8 +45,12 @@ class Item(BaseModel):
 
     evidence: list[int] = Field(min_length=1, description="turn numbers it rests on")
     confidence: float = Field(default=1.0, ge=0.0, le=1.0)
-    event_words: str | None = Field(default=None, description="words that tell when, as said")
-    event_turn: int | None = Field(default=None, description="number of the turn with those words")
+    event_words: Annotated[str | None, BeforeValidator(_the_only)] = Field(
+        default=None, description="words that tell when, as said"
+    )
+    event_turn: Annotated[int | None, BeforeValidator(_the_only)] = Field(
+        default=None, description="number of the turn with those words"
+    )
 
     @abstractmethod
     def body(self, *, snapshot_id: str) -> ExtractedBody:
@@ -81,6 +93,16 @@ class Prompt:
         """The whole system message."""
         schema = json.dumps(_bare_schema(self.item), ensure_ascii=False)
         return f"{self.task}\n{_COMMON}\n{HOW_TO_READ}\nJSON schema of one item:\n{schema}\n"
+
+    @property
+    def answer_schema(self) -> Mapping[str, Any]:
+        """The JSON schema of a whole answer."""
+        return {
+            "type": "object",
+            "properties": {KEY: {"type": "array", "items": _bare_schema(self.item)}},
+            "required": [KEY],
+            "additionalProperties": False,
+        }
 
     @property
     def digest(self) -> str:

@@ -2,9 +2,9 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from memory_server.domain.characters import whole
 from memory_server.errors import KeyRejected, ProviderMissing
@@ -50,6 +50,14 @@ class ModelAccess:
     timeout_seconds: float = 120.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm:
+    """The form that an answer must have: a JSON schema of one object."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
 class ChatModel(Protocol):
     """A language model."""
 
@@ -60,8 +68,13 @@ class ChatModel(Protocol):
         ...
 
     @abstractmethod
-    async def complete(self, instructions: str, messages: Sequence[Message]) -> Completion:
-        """Return the answer to the last message. Raises a `ProviderError` when there is none."""
+    async def complete(
+        self, instructions: str, messages: Sequence[Message], form: AnswerForm | None = None
+    ) -> Completion:
+        """Return the answer to the last message. Raises a `ProviderError` when there is none.
+
+        Providers that can hold a model to a form do; the others leave it to the instructions.
+        """
         ...
 
     @abstractmethod
@@ -108,8 +121,10 @@ class LazyChatModel(ChatModel):
                 f"store {self._access.provider.upper()}_API_KEY or LLM_API_KEY as a secret."
             )
 
-    async def complete(self, instructions: str, messages: Sequence[Message]) -> Completion:
-        completion = await (await self._loaded()).complete(instructions, messages)
+    async def complete(
+        self, instructions: str, messages: Sequence[Message], form: AnswerForm | None = None
+    ) -> Completion:
+        completion = await (await self._loaded()).complete(instructions, messages, form)
         return replace(completion, text=whole(completion.text))
 
     async def stream(self, instructions: str, messages: Sequence[Message]) -> AsyncIterator[str]:

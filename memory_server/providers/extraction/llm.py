@@ -15,7 +15,13 @@ from memory_server.prompts import episodic, procedural, semantic, taxonomic
 from memory_server.prompts.conversation import ShownTurn, render
 from memory_server.prompts.item import KEY, Prompt, correction
 from memory_server.providers.extraction.answers import Answer, parse
-from memory_server.providers.extraction.chat import Completion, LazyChatModel, Message, ModelAccess
+from memory_server.providers.extraction.chat import (
+    AnswerForm,
+    Completion,
+    LazyChatModel,
+    Message,
+    ModelAccess,
+)
 from memory_server.providers.extraction.checking import Checked, Checker, looks_like_refusal
 from memory_server.providers.extraction.rules.cleaning import without_injected
 from memory_server.providers.extraction.windows import Piece, pieces, windows
@@ -119,7 +125,9 @@ class LanguageModelExtractor(Extractor):
         self._model.check()
         tally.usage += Usage(calls=1)
         try:
-            completion = await self._model.complete(prompt.instructions, messages)
+            completion = await self._model.complete(
+                prompt.instructions, messages, AnswerForm(name=KEY, schema=prompt.answer_schema)
+            )
         except ProviderError as error:
             tally.usage += Usage.of(error.details)
             raise

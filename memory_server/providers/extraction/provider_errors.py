@@ -14,6 +14,7 @@ from memory_server.errors import (
     ProviderRateLimited,
     ProviderUnavailable,
     Refused,
+    RequestRejected,
 )
 from memory_server.providers.extraction.chat import ModelAccess
 
@@ -65,7 +66,7 @@ def _rejected(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderError
     if error.provider_error_code in _FILTERED:
         return Refused("The provider's content filter refused the conversation.")
     detail = _without_key(str(error), access)
-    return ProviderError(f"{place} rejected the request: {detail[:_MAX_DETAIL]}")
+    return RequestRejected(f"{place} rejected the request: {detail[:_MAX_DETAIL]}")
 
 
 def _unavailable(error: theirs.ModelAPIError, access: ModelAccess) -> ProviderError:

@@ -15,12 +15,19 @@ from pydantic_ai.messages import (
     TextPartDelta,
     UserPromptPart,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
 from memory_server.domain.characters import whole
-from memory_server.errors import Refused
-from memory_server.providers.extraction.chat import ChatModel, Completion, Message, ModelAccess
+from memory_server.errors import Refused, RequestRejected
+from memory_server.providers.extraction.chat import (
+    AnswerForm,
+    ChatModel,
+    Completion,
+    Message,
+    ModelAccess,
+)
 from memory_server.providers.extraction.provider_errors import translated
 
 _OPENAI_URLS = {
@@ -42,16 +49,21 @@ class ProviderChatModel(ChatModel):
         self._access = access
         self._model, self._close = _connected(access)
         self._settings = _settings(self._model, access)
+        # Of the others nobody has measured whether being held to a form serves them.
+        self._takes_forms = access.provider == "openai"
 
     @property
     def name(self) -> str:
         return self._access.model
 
-    async def complete(self, instructions: str, messages: Sequence[Message]) -> Completion:
-        with translated(self._access):
-            response = await model_request(
-                self._model, _history(instructions, messages), model_settings=self._settings
-            )
+    async def complete(
+        self, instructions: str, messages: Sequence[Message], form: AnswerForm | None = None
+    ) -> Completion:
+        history = _history(instructions, messages)
+        if form is None or not self._takes_forms:
+            response = await self._answer(history, ModelRequestParameters())
+        else:
+            response = await self._answer_in_form(history, form)
         _refuse_refusals(response)
         return Completion(
             text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
@@ -59,6 +71,31 @@ class ProviderChatModel(ChatModel):
             input_tokens=response.usage.input_tokens,
             output_tokens=response.usage.output_tokens,
         )
+
+    async def _answer_in_form(
+        self, history: Sequence[ModelMessage], form: AnswerForm
+    ) -> ModelResponse:
+        """Ask for an answer in a form; a server that knows no forms is asked without from then."""
+        schema = OutputObjectDefinition(json_schema=dict(form.schema), name=form.name, strict=False)
+        try:
+            return await self._answer(
+                history, ModelRequestParameters(output_mode="native", output_object=schema)
+            )
+        except RequestRejected:
+            response = await self._answer(history, ModelRequestParameters())
+            self._takes_forms = False
+            return response
+
+    async def _answer(
+        self, history: Sequence[ModelMessage], parameters: ModelRequestParameters
+    ) -> ModelResponse:
+        with translated(self._access):
+            return await model_request(
+                self._model,
+                history,
+                model_settings=self._settings,
+                model_request_parameters=parameters,
+            )
 
     async def stream(self, instructions: str, messages: Sequence[Message]) -> AsyncIterator[str]:
         history = _history(instructions, messages)

@@ -16,13 +16,30 @@ from memory_server.errors import (
     ProviderRateLimited,
     ProviderUnavailable,
     Refused,
+    RequestRejected,
 )
 from memory_server.project_config import ExtractionLlmConfig
 from memory_server.providers.extraction.chat import ModelAccess
 from memory_server.providers.extraction.factory import build_extractor
 from memory_server.providers.extraction.llm import LanguageModelExtractor
-from tests.chat_server import DECLINES, FILTERED, HANGS, ChatServer, Reply, fails, says
-from tests.integration.providers.extraction.llm_talk import BOSTON, KEY, TALK, facts_of, texts
+from tests.chat_server import (
+    DECLINES,
+    FILTERED,
+    HANGS,
+    ChatServer,
+    Reply,
+    fails,
+    says,
+    says_items,
+)
+from tests.integration.providers.extraction.llm_talk import (
+    BOSTON,
+    KEY,
+    TALK,
+    extractor,
+    facts_of,
+    texts,
+)
 
 ERRORS = [
     (HANGS, ProviderUnavailable, True),
@@ -36,7 +53,6 @@ ERRORS = [
     (fails(403), KeyRejected, True),
     (fails(400, code="context_length_exceeded"), InputTooLong, False),
     (fails(400, code="content_filter"), Refused, False),
-    (fails(400, message=f"bad {KEY}"), ProviderError, False),
     (fails(404, code="model_not_found"), ModelNotFound, True),
     (DECLINES, Refused, False),
     (FILTERED, Refused, False),
@@ -55,6 +71,52 @@ async def test_providers_failure_becomes_our_error_without_the_key(
     assert error.retryable is retryable
     assert KEY not in f"{error!r} {error.details} {error.__cause__!r}"
     assert len(chat_server.received) == 1
+
+
+async def test_a_request_that_is_rejected_is_an_error_without_the_key(
+    chat_server: ChatServer,
+) -> None:
+    bad = fails(400, message=f"bad {KEY}")
+
+    with pytest.raises(RequestRejected) as caught:
+        await facts_of(chat_server, bad, bad)
+
+    assert not caught.value.retryable
+    assert KEY not in f"{caught.value!r} {caught.value.details} {caught.value.__cause__!r}"
+
+
+async def test_the_model_is_held_to_the_form_of_the_answer(chat_server: ChatServer) -> None:
+    await facts_of(chat_server, says_items(BOSTON))
+
+    (asked,) = chat_server.received
+    form = asked.body["response_format"]
+    assert form["type"] == "json_schema"
+    (name,) = form["json_schema"]["schema"]["properties"]
+    item = form["json_schema"]["schema"]["properties"][name]["items"]
+    assert (name, form["json_schema"]["strict"]) == ("memories", False)
+    assert {"evidence", "attribute", "value", "text"} <= set(item["required"])
+
+
+async def test_what_a_small_model_puts_alone_into_a_list_is_read(chat_server: ChatServer) -> None:
+    listed = {**BOSTON, "event_words": [], "event_turn": [1]}
+    assert texts(await facts_of(chat_server, says_items(listed))) == [BOSTON["text"]]
+
+
+async def test_a_server_that_knows_no_forms_is_asked_without_from_then(
+    chat_server: ChatServer,
+) -> None:
+    chat_server.will(
+        fails(400, message="response_format: unknown"), says_items(BOSTON), says_items(BOSTON)
+    )
+    reader = extractor(chat_server)
+    try:
+        found = [await reader.extract(TALK, MemoryType.SEMANTIC) for _ in range(2)]
+    finally:
+        await reader.close()
+
+    assert [texts(one) for one in found] == [["The user always flies out of Boston."]] * 2
+    asked = ["response_format" in one.body for one in chat_server.received]
+    assert asked == [True, False, False]
 
 
 async def test_rate_limit_says_how_long_to_wait(chat_server: ChatServer) -> None:
