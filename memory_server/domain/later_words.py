@@ -17,6 +17,8 @@ from memory_server.domain.wording import content
 
 NEAR = 0.75
 """Share of the former's score from which a find is as near to the question."""
+NEAR_MEASURED = 0.6
+"""The same where both tell what is read from a scale, in one unit."""
 RELATED = 0.3
 """Share of the former's score from which a find may be about the same at all."""
 
@@ -59,9 +61,9 @@ def _takes_the_place(
     one, other = told[later.id], told[former.id]
     if one.said_at <= other.said_at or later.score < RELATED * former.score:
         return False
-    is_near = later.score >= NEAR * former.score
+    nearness = later.score / former.score if former.score else 1.0
     return any(
-        _is_later_word(asked, statement, known, is_near=is_near)
+        _is_later_word(asked, statement, known, nearness)
         for known in _answering(asked, other.text)
         for statement in statements(one.text)
     )
@@ -79,7 +81,7 @@ def _is_asked_about(asked: frozenset[str], one: Statement) -> bool:
 
 
 def _is_later_word(
-    asked: frozenset[str], later: Statement, former: Statement, *, is_near: bool
+    asked: frozenset[str], later: Statement, former: Statement, nearness: float
 ) -> bool:
     if not _is_asked_about(asked, later):
         return False
@@ -87,7 +89,7 @@ def _is_later_word(
     shared = later.words & about
     return any(
         _may_replace(value, known, about)
-        and (later.is_change or bool(shared) or (is_near and _is_narrow(value)))
+        and (later.is_change or bool(shared) or _is_near(value, nearness))
         for value in later.values
         for known in former.values
     )
@@ -100,5 +102,6 @@ def _may_replace(value: Value, known: Value, about: frozenset[str]) -> bool:
     return value.thing is None or value.thing in about or value.thing == known.thing
 
 
-def _is_narrow(value: Value) -> bool:
-    return value.kind != "name"
+def _is_near(value: Value, nearness: float) -> bool:
+    """Whether two finds are about as near to the question; names are too many to go by that."""
+    return value.kind != "name" and nearness >= (NEAR_MEASURED if value.is_measured else NEAR)

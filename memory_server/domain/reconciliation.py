@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from memory_server.domain import claims
 from memory_server.domain.candidate import Candidate
-from memory_server.domain.claims import matter_of
+from memory_server.domain.claims import Matter, matter_of
 from memory_server.domain.memory import (
     Block,
     Body,
@@ -299,9 +299,27 @@ def _same_slot(candidate: Candidate, known: Memory) -> bool:
                 and other is not None
                 and one.exclusive
                 and other.exclusive
-                and matter_of(one).is_same_topic(matter_of(other))
+                and _is_one_slot(matter_of(one), matter_of(other))
             )
     return False
+
+
+def _is_one_slot(one: Matter, other: Matter) -> bool:
+    """Whether two matters are the same, or what is so in both differs in how many alone.
+
+    Somebody who swims 60 lengths a visit no longer swims 40; one who owns a Pixel 8 may own a 7.
+    """
+    if one.is_same_topic(other):
+        return True
+    if (one.subject, one.value, other.value) != (other.subject, claims.YES, claims.YES):
+        return False
+    return _without_counts(one) == _without_counts(other) != other.attribute
+
+
+def _without_counts(matter: Matter) -> tuple[str, ...]:
+    """Return an attribute without the numbers that something is counted by in it."""
+    *words, last = matter.attribute
+    return (*("#" if word.isdigit() else word for word in words), last)
 
 
 def _compatible(one: Claim | None, other: Claim | None) -> bool:

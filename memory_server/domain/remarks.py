@@ -19,8 +19,10 @@ from memory_server.domain.wording import content
 
 NEAR = 0.4
 """From which nearness, 0 for what is unrelated and 1 for the same, a remark is about a fact."""
-NEAR_WITH_A_WORD = 0.3
-"""The same where they have a word in common."""
+NEAR_UNSAID = 0.5
+"""The same where it is not said that something changed."""
+CLOSER = 0.1
+"""How much less will do where they have a word in common, or values of a kind that few have."""
 MARGIN = 0.05
 """By how much another fact with a value of the kind has to be farther."""
 
@@ -42,9 +44,11 @@ def what_it_changes(
         return None
     nearest, *others = facts
     found = _replaced(said[0], nearest.memory)
-    if found is None or not _is_near(said[0], nearest, space):
+    if found is None:
         return None
     value, known = found
+    if not _is_near(said[0], value, nearest, space) or not may_be_meant(said[0], value):
+        return None
     rivals = [one for one in others if _has_kind(one.memory, value.kind)]
     if any(_nearness(nearest, space) - _nearness(one, space) < MARGIN for one in rivals):
         return None
@@ -79,9 +83,19 @@ def _stated(claim: Claim | None) -> str:
     return claim.value if matter_of(claim).value not in (YES, NO) else claim.attribute
 
 
-def _is_near(remark: Statement, known: Neighbour, space: EmbeddingSpace) -> bool:
+def may_be_meant(remark: Statement, value: Value) -> bool:
+    """Whether a value is said as what holds from now on.
+
+    What is measured or counted may be told anew without a word of change.
+    """
+    is_told_anew = value.is_measured or value.thing is not None
+    return remark.is_change or (remark.lasts and is_told_anew)
+
+
+def _is_near(remark: Statement, value: Value, known: Neighbour, space: EmbeddingSpace) -> bool:
     has_a_word = bool(remark.words & content(known.memory.body.index_text))
-    return _nearness(known, space) >= (NEAR_WITH_A_WORD if has_a_word else NEAR)
+    needed = NEAR if remark.is_change else NEAR_UNSAID
+    return _nearness(known, space) >= needed - CLOSER * (has_a_word or value.is_rare)
 
 
 def _nearness(known: Neighbour, space: EmbeddingSpace) -> float:

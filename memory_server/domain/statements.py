@@ -47,6 +47,12 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _RATIO = re.compile(r"(?<![\w.,/])\d{1,3} ?(?:/|over|sobre) ?\d{1,3}(?![\w/])")
+_SIZE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)? ?[x\u00d7] ?\d+(?:[.,]\d+)?(?!\w)")
+_LABEL = re.compile(
+    r"\b(?:(?:number|no\.|room|platform|gate|n[u\u00fa]mero|sala|and[e\u00e9]n|puerta|l[i\u00ed]nea)"
+    r"|(?-i:[A-Z]{2,}))[ -]?\d+\b",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(
     r"(?<![\w.,:])\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\b\d{1,2} ?(?:am|pm|a\.m\.|p\.m\.)"
     r"|\ba las \d{1,2}\b",
@@ -76,6 +82,7 @@ _PLACE = re.compile(
 _NUMBER = re.compile(rf"(?<![\w.,:/$€£])(?:{_COUNT})(?![\w:/%])", re.IGNORECASE)
 _COUNTED = re.compile(
     r"^ (?!(?:or|and|to|at|in|on|a|an|the|per|by|now|if|for|since|of|instead|strong"
+    r"|is|are|was|were|has|have|it|what|that"
     r"|y|o|en|a|de|por|ahora|desde)\b)(?P<thing>[^\W\d_]+)"
 )
 _NAME = re.compile(
@@ -110,6 +117,15 @@ _SPENT = re.compile(
     re.IGNORECASE,
 )
 """What happened once with an amount."""
+_ONCE = re.compile(
+    r"\b(?:today|tonight|yesterday|ago|last (?:week|night|month|year|time)|this (?:time|morning)"
+    r"|hoy(?! en)|ayer|anoche|pasad[oa]s?|hace|esta (?:vez|ma[nñ]ana|noche)|was|were|did|saw|ate"
+    r"|ran|swam|drank|got|took|met|made|would|could|should|want|wish|fui|fue|hice|hizo|vi|quiero"
+    r"|querr[ií]a"
+    r"|(?:i|we|they) (?:\w+ )?\w+ed|\w{3,}(?:[éó]|aron|ieron))\b",
+    re.IGNORECASE,
+)
+"""What need not last."""
 _PEOPLE = (
     r"mother|father|mum|mom|dad|sister|brother|daughter|son|wife|husband|partner|girlfriend"
     r"|boyfriend|aunt|uncle|cousin|niece|nephew|grand\w+|god\w+|\w+-in-law|friend|\w*mates?"
@@ -140,6 +156,16 @@ class Value:
     thing: str | None = None
     """What a number counts, by its stem; None where it only tells how many."""
 
+    @property
+    def is_rare(self) -> bool:
+        """Whether few statements have a value of its kind."""
+        return self.kind in _RARE
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is read from a scale, and is another each time."""
+        return self.kind in _MEASURED
+
     def may_replace(self, other: "Value") -> bool:
         """Whether it can be another value of what the other tells."""
         return self.kind == other.kind and self.said.casefold() != other.said.casefold()
@@ -155,6 +181,8 @@ class Statement:
     """Stems of its content words, without those of its values."""
     is_change: bool
     """Whether it speaks of something that changed."""
+    lasts: bool
+    """Whether nothing beside its values speaks of a single time, a wish, or what was spent."""
     other: str | None
     """The word for another person, where the sentence is about one."""
 
@@ -192,8 +220,15 @@ def _statement(sentence: str, values: Sequence[Value]) -> Statement:
         values=values,
         words=content(bare),
         is_change=tells_of_change(own),
+        lasts=not (any(map(_ONCE.search, _parts(own, values))) or _SPENT.search(own)),
         other=stem(other["who"].casefold()) if other else None,
     )
+
+
+def _parts(sentence: str, values: Sequence[Value]) -> Sequence[str]:
+    """Return the parts of a sentence that tell the values."""
+    parts = re.split(r"[,;:] ", sentence)
+    return [part for part in parts if any(value.said in part for value in values)]
 
 
 def tells_of_change(sentence: str) -> bool:
@@ -217,11 +252,15 @@ _KINDS = (
     ("often", _OFTEN),
     ("money", _MONEY),
     ("ratio", _RATIO),
+    ("size", _SIZE),
+    ("label", _LABEL),
     ("clock", _CLOCK),
     ("day", _DAY),
     *_UNITS.items(),
     ("place", _PLACE),
 )
+_MEASURED = frozenset((*_UNITS, "ratio", "size"))
+_RARE = frozenset(("place", "ratio", "size", "label", "pressure", "temperature", "percent"))
 
 
 def _number(match: re.Match[str], sentence: str) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from memory_server.domain.candidate import Candidate, Conversation
 from memory_server.domain.dates import resolve
 from memory_server.domain.memory import Fact
+from memory_server.domain.remarks import may_be_meant
 from memory_server.domain.statements import Statement, statements
 from memory_server.providers.extraction.rules import clauses, grammar, guards
 from memory_server.providers.extraction.rules.earnest import in_earnest
@@ -22,6 +23,10 @@ _OF_ITS_OWN = re.compile(
     re.IGNORECASE,
 )
 """A statement about the thing that it begins with."""
+
+_OF_THE_SPEAKER = re.compile(
+    r"\b(?:I|my|me|mine|we|our|us|yo|mi|mis|m[ií][oa]|nos|nuestr[oa]s?)\b", re.IGNORECASE
+)
 
 
 def extract(conversation: Conversation, facts: Sequence[Candidate]) -> list[Candidate]:
@@ -60,7 +65,9 @@ def _is_read(said: str) -> bool:
 
 
 def _is_remark(told: Statement) -> bool:
-    return told.is_change and told.other is None
+    if told.other is not None or not (told.is_change or _OF_THE_SPEAKER.search(told.text)):
+        return False
+    return any(may_be_meant(told, value) for value in told.values)
 
 
 def _is_told(told: Statement, utterance: Utterance, facts: Sequence[Candidate]) -> bool:

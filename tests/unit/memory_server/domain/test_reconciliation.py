@@ -74,7 +74,31 @@ class Case:
     action: Action
 
 
+SWIMS = known(fact("The user swims 40 lengths."), claim=claim("swims 40 lengths a visit", "yes"))
+OWNS = known(fact("The user owns a Pixel 7."), claim=claim("owns pixel 7", "yes"))
+
 CASES = [
+    Case(
+        "the same habit by another number",
+        candidate(fact("I swim 60 lengths"), claim("swims 60 lengths a visit", "yes")),
+        SWIMS,
+        0.9,
+        Action.UPDATE,
+    ),
+    Case(
+        "another habit by the same number",
+        candidate(fact("I run 40 laps"), claim("runs 40 laps a visit", "yes")),
+        SWIMS,
+        0.9,
+        Action.ADD,
+    ),
+    Case(
+        "a thing of another number",
+        candidate(fact("I own a Pixel 8"), claim("owns pixel 8", "yes")),
+        OWNS,
+        0.9,
+        Action.ADD,
+    ),
     Case(
         "the same value again",
         candidate(fact("I fly from boston"), claim("home airport", "boston")),

@@ -7,7 +7,13 @@ import pytest
 from memory_server.domain.candidate import Candidate
 from memory_server.domain.memory import Claim, Fact
 from memory_server.domain.reconciliation import Neighbour
-from memory_server.domain.remarks import MARGIN, NEAR, NEAR_WITH_A_WORD, what_it_changes
+from memory_server.domain.remarks import (
+    CLOSER,
+    MARGIN,
+    NEAR,
+    NEAR_UNSAID,
+    what_it_changes,
+)
 from tests.factories import SPACE, a_memory
 
 SAVINGS = ("savings_target", "$12,500")
@@ -98,8 +104,32 @@ def test_what_is_not_plainly_about_a_fact_changes_none(
     assert changed(said, *known) is None
 
 
+@pytest.mark.parametrize(
+    ("said", "nearness", "expected"),
+    [
+        ("I do 58 lengths per visit", NEAR_UNSAID - CLOSER + 0.01, True),
+        ("I do 58 lengths per visit", NEAR_UNSAID - CLOSER - 0.01, False),
+        ("I did 58 lengths yesterday", NEAR_UNSAID + 0.1, False),
+        ("I want to do 58 lengths per visit", NEAR_UNSAID + 0.1, False),
+    ],
+)
+def test_what_is_counted_may_be_told_anew_without_a_word_of_change(
+    said: str, nearness: float, expected: bool
+) -> None:
+    known = fact(("swim 66 lengths per visit", "yes"), nearness, text="I swim 66 lengths.")
+
+    assert (changed(said, known) is not None) is expected
+
+
+def test_a_value_of_a_kind_that_few_have_makes_up_for_some_nearness() -> None:
+    said, key = "The way in is inside the lantern now", ("spare_key", "behind the meter")
+
+    assert changed(said, fact(key, NEAR - CLOSER + 0.01, text="It hangs there.")) is not None
+    assert changed(said, fact(key, NEAR - CLOSER - 0.01, text="It hangs there.")) is None
+
+
 def test_a_word_in_common_makes_up_for_some_nearness() -> None:
     said = "My target for savings went up to $14,000"
 
-    assert changed(said, fact(SAVINGS, NEAR_WITH_A_WORD + 0.01)) is not None
-    assert changed(said, fact(SAVINGS, NEAR_WITH_A_WORD - 0.01)) is None
+    assert changed(said, fact(SAVINGS, NEAR - CLOSER + 0.01)) is not None
+    assert changed(said, fact(SAVINGS, NEAR - CLOSER - 0.01)) is None
