@@ -185,15 +185,19 @@ def test_page_of_reviewing_keeps_exactly_what_was_approved(project: Shell) -> No
     file.write_text(text, encoding="utf-8")
     project.ok("memory", "configure", "--yes")
     project.ok("memory", "apply", "--wait")
-    [typed] = blocks("review-before-remembering.md", "sh")
+    typed, over_http = blocks("review-before-remembering.md", "sh")
 
     told = run(project, ["sh", "-euc", typed])
+    answers = run(project, ["sh", "-euc", over_http])
 
     *_, shown = told.partition("Facts (semantic): 2")
     assert "Bergen" in shown
     assert "allergic to hazelnuts" in shown
     assert "carpenter" not in shown
     assert "waiting: " in told
+    assert '"state":"pending"' in answers
+    assert "PROPOSAL_NOT_FOUND" in answers
+    assert "NOT_AUTHENTICATED" in answers
 
 
 @contextmanager
