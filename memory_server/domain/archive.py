@@ -17,8 +17,12 @@ from memory_server.domain.snapshot import SessionState, Snapshot
 from memory_server.domain.turn import Turn
 
 FORMAT = "agentengine-memory-archive"
-VERSION = 1
-"""Grows with each change that an older program would misread."""
+VERSION = 2
+"""Grows with each member or kind that is added: an older program refuses what it does not know.
+
+1: the first. 2: proposals, and of evidence who said it and why it was decided so. Members that are
+added have a default, so that older archives are read.
+"""
 
 TURNS = "turns"
 """What stands among the types for conversations: turns, sessions, snapshots and their work."""

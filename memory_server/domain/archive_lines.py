@@ -81,10 +81,12 @@ def head_of(line: bytes) -> Head:
     if document.get("format") != FORMAT:
         raise InvalidArchive(f"line 1: it does not begin an archive: its format is not {FORMAT}")
     version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if type(version) is not int or version < 1:
+        raise InvalidArchive(f"line 1: version: {_shown(version)} is no version of the format")
+    if version > VERSION:
         raise ArchiveTooNew(
-            f"line 1: the archive is of version {_shown(version)}, this program reads up to "
-            f"{VERSION}; use the program of the server that wrote it, or a newer one"
+            f"line 1: the archive is of version {version} of the format, and this program reads "
+            f"versions 1 to {VERSION}: upgrade it to at least the program that wrote the archive"
         )
     return cast(Head, _built(Head, document, "line 1", None))
 
