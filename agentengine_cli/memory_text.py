@@ -1,5 +1,6 @@
 """What is remembered, for a reader."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,16 @@ def _standing(memory: Mapping[str, Any]) -> str:
 
 
 def _took_place(event: Mapping[str, Any]) -> str:
-    return f"took place {event['in_words']}, said as {event['words']!r}"
+    """Return when it took place, and as what that was said where the words are others."""
+    told = f"took place {event['in_words']}"
+    words = event.get("words") or ""
+    return told if _bare(words) in ("", _bare(event["in_words"])) else f"{told}, said as {words!r}"
+
+
+def _bare(words: str) -> str:
+    """Return a time without the words that lead to it."""
+    flat = " ".join(words.casefold().split())
+    return re.sub(r"^(?:(?:on|in|from|during) )?(?:the )?", "", flat)
 
 
 def _day(moment: str | None) -> str:

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from memory_server.domain.calendar import in_words
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.filters import parse_date
-from memory_server.domain.precision import span_in_words
+from memory_server.domain.precision import is_said_so, span_in_words
 from memory_server.domain.tokens import count_tokens
 
 
@@ -221,12 +221,13 @@ def _when(chunk: Chunk) -> str:
     if not isinstance(event, Mapping):
         return f"noted {in_words(chunk.timestamp)}"
     start, end = _moment(event.get("start")), _moment(event.get("end"))
-    words = event.get("words")
+    words = str(event.get("words") or "")
     said = f'said as "{words}"' if words else ""
     if start is None:
         return said or f"noted {in_words(chunk.timestamp)}"
-    span = span_in_words(start, end or start)
-    return f"{span}, {said}" if said and str(words) != span else span
+    end = end or start
+    span = span_in_words(start, end)
+    return f"{span}, {said}" if said and not is_said_so(words, start, end) else span
 
 
 def _moment(value: object) -> datetime | None:

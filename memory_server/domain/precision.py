@@ -1,5 +1,6 @@
 """How exactly a time is known, and a stretch of time in words."""
 
+import re
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 
@@ -62,6 +63,17 @@ def took_place(start: datetime, end: datetime) -> str:
             return f"in {words}"
         case Precision.DAYS:
             return f"from {words}"
+
+
+def is_said_so(words: str, start: datetime, end: datetime) -> bool:
+    """Return whether a time was said in the words in which it is shown, `on` and `the` aside."""
+    return _bare(words) == _bare(took_place(start, end))
+
+
+def _bare(words: str) -> str:
+    """Return a time without the words that lead to it."""
+    flat = " ".join(words.casefold().split())
+    return re.sub(r"^(?:(?:on|in|from|during) )?(?:the )?", "", flat)
 
 
 def _of_years(start: datetime, end: datetime) -> Precision | None:

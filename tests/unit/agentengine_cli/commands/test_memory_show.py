@@ -37,6 +37,23 @@ def test_memory_is_shown_with_all_words_it_rests_on(cli: Cli, stack: Path, serve
     assert "m0" not in told
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("2 March 2026", "took place on 2 March 2026, confirmed"),
+        ("on 2 march 2026", "took place on 2 March 2026, confirmed"),
+        ("yesterday", "took place on 2 March 2026, said as 'yesterday', confirmed"),
+    ],
+)
+def test_words_of_a_time_are_told_only_where_they_are_others_than_those_shown(
+    cli: Cli, stack: Path, server: StandIn, words: str, told: str
+) -> None:
+    event = {"in_words": "on 2 March 2026", "words": words}
+    server.memories = [a_memory(id="m9", event_time=event)]
+
+    assert told in " ".join(cli("memory", "show", "m9").out.split())
+
+
 def test_words_and_history_are_left_out_where_they_are_not_asked_for(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:

@@ -144,7 +144,7 @@ def test_each_kind_stands_under_its_heading_and_turns_come_last() -> None:
         ("2022-01-01", "2023-01-01", "", "2022"),
         ("2023-05-06", "2023-05-08", "the weekend", 'weekend of 6 May 2023, said as "the'),
         ("2023-05-01", "2023-05-08", "last week", 'week of 1 May 2023, said as "last week"'),
-        ("1990-01-01", "2000-01-01", "the 1990s", '1990s, said as "the 1990s"'),
+        ("1990-01-01", "2000-01-01", "the nineties", '1990s, said as "the nineties"'),
         ("2023-05-06", "2023-05-10", "four days", '6 May 2023 to 9 May 2023, said as "four'),
     ],
 )
@@ -157,6 +157,25 @@ def test_event_time_is_written_in_words(
     written = text(format_context([a_chunk(event_time=event)], style))
 
     assert expected in written.replace("&quot;", '"')
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "words", "shown"),
+    [
+        ("2026-03-02", "2026-03-03", "2 March 2026", "[2 March 2026]"),
+        ("2026-03-02", "2026-03-03", "On 2 march 2026", "[2 March 2026]"),
+        ("2026-03-01", "2026-04-01", "in March 2026", "[March 2026]"),
+        ("1990-01-01", "2000-01-01", "the 1990s", "[1990s]"),
+        ("2026-03-02", "2026-03-03", "2 de marzo de 2026", '[2 March 2026, said as "2 de marzo'),
+        ("2026-03-02", "2026-03-03", "2026", '[2 March 2026, said as "2026"]'),
+    ],
+)
+def test_words_are_told_only_where_they_are_others_than_those_shown(
+    start: str, end: str, words: str, shown: str
+) -> None:
+    event = {"start": f"{start}T00:00:00+00:00", "end": f"{end}T00:00:00+00:00", "words": words}
+
+    assert shown in text(format_context([a_chunk(event_time=event)], FormatStyle.JINJA2))
 
 
 def test_event_time_may_be_moments() -> None:
