@@ -33,6 +33,8 @@ _UNITS = {
     unit: re.compile(rf"(?<![\w.,])\d+(?:[.,]\d+)*[ -]?(?:{names})(?!\w)", re.IGNORECASE)
     for unit, names in {
         "percent": r"%|percent|per cent|por ?ciento",
+        "area": r"(?:square|sq\.?) (?:met(?:er|re)s?|feet|ft|miles|yards)|acres?|hectares?|ha|m\u00b2"
+        r"|m2|metros cuadrados|hect[a\u00e1]reas?",
         "length": r"mm|cm|m|km|ft|inch(?:es)?|foot|feet|yards?|miles?|pulgadas?|millas?|pies"
         r"|(?:milli|centi|kilo)?met(?:er|re)s?|(?:mil[ií]|cent[ií]|kil[oó])?metros?",
         "weight": r"kgs?|kilos?|g|grams?|grammes?|lbs?|pounds?|stone|gramos|libras",
@@ -48,6 +50,10 @@ _MONEY = re.compile(
 )
 _RATIO = re.compile(r"(?<![\w.,/])\d{1,3} ?(?:/|over|sobre) ?\d{1,3}(?![\w/])")
 _SIZE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)? ?[x\u00d7] ?\d+(?:[.,]\d+)?(?!\w)")
+_HALF = re.compile(
+    r"(?<![\w.,])\d+ (?:and a half|y medi[oa])\b|(?<![\w.,])\d+ ?\u00bd", re.IGNORECASE
+)
+_CODE = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z\d]+(?:-[A-Z\d]+)*(?![\w-])")
 _LABEL = re.compile(
     r"\b(?:(?:number|no\.|room|platform|gate|n[u\u00fa]mero|sala|and[e\u00e9]n|puerta|l[i\u00ed]nea)"
     r"|(?-i:[A-Z]{2,}))[ -]?\d+\b",
@@ -141,6 +147,7 @@ _OF_ANOTHER = re.compile(
     r"(?= (?!i\b|is called|is named|se llama)\w)",
     re.IGNORECASE,
 )
+_SPEAKER_ACTS = re.compile(r"\b(?:I|we|yo)\b|\bthe user\b|\bel usuario\b", re.IGNORECASE)
 _SAID = re.compile(r'^.{0,40}? (?:said|dijo): ["«“]', re.IGNORECASE)
 _FIRST_WORDS = re.compile(r"^[\W]*")
 
@@ -211,7 +218,7 @@ def _statements(text: str) -> Iterator[Statement]:
 
 def _statement(sentence: str, values: Sequence[Value]) -> Statement:
     own = _SAID.sub("", sentence)
-    other = _OF_ANOTHER.search(own)
+    other = _other(own, values)
     bare = own
     for value in values:
         bare = bare.replace(value.said, " ")
@@ -221,8 +228,20 @@ def _statement(sentence: str, values: Sequence[Value]) -> Statement:
         words=content(bare),
         is_change=tells_of_change(own),
         lasts=not (any(map(_ONCE.search, _parts(own, values))) or _SPENT.search(own)),
-        other=stem(other["who"].casefold()) if other else None,
+        other=stem(other.casefold()) if other else None,
     )
+
+
+def _other(sentence: str, values: Sequence[Value]) -> str | None:
+    """Return another person whom the sentence is about, if the speaker tells no value of theirs."""
+    for part in _parts(sentence, values):
+        found = _OF_ANOTHER.search(part)
+        if found is not None:
+            return found["who"]
+        if _SPEAKER_ACTS.search(part):
+            return None
+    found = _OF_ANOTHER.search(sentence)
+    return found["who"] if found else None
 
 
 def _parts(sentence: str, values: Sequence[Value]) -> Sequence[str]:
@@ -241,7 +260,10 @@ def values_in(sentence: str) -> Sequence[Value]:
     found: list[Value] = []
     rest = sentence
     for kind, form in _KINDS:
-        found += [Value(kind, match.group().strip()) for match in form.finditer(rest)]
+        said = [match.group().strip() for match in form.finditer(rest)]
+        found += [Value(kind, one) for one in said]
+        if kind == "often":  # every Monday is a Monday, too
+            found += [Value("day", day.group()) for one in said for day in _DAY.finditer(one)]
         rest = form.sub(lambda match: " " * len(match.group()), rest)
     found += [_number(match, rest) for match in _NUMBER.finditer(rest)]
     found += [Value("name", name) for name in _names(rest)]
@@ -253,14 +275,16 @@ _KINDS = (
     ("money", _MONEY),
     ("ratio", _RATIO),
     ("size", _SIZE),
+    ("half", _HALF),
     ("label", _LABEL),
+    ("label", _CODE),
     ("clock", _CLOCK),
     ("day", _DAY),
     *_UNITS.items(),
     ("place", _PLACE),
 )
-_MEASURED = frozenset((*_UNITS, "ratio", "size"))
-_RARE = frozenset(("place", "ratio", "size", "label", "pressure", "temperature", "percent"))
+_MEASURED = frozenset((*_UNITS, "ratio", "size", "half"))
+_RARE = frozenset(("place", "ratio", "size", "half", "label", "pressure", "temperature", "percent"))
 
 
 def _number(match: re.Match[str], sentence: str) -> Value:

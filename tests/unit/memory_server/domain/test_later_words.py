@@ -52,7 +52,15 @@ SPANISH = [
     ("¿Dónde tengo el banco?", "Tengo el banco en Nordia.", "Me cambié a Bankinter."),
     ("¿Quién es mi jefa?", "Mi jefa es Clara Diaz.", "Clara se fue: ahora es Eva Ruiz."),
 ]  # fmt: skip
+MORE = [
+    ("What is my shoe size?", "My shoe size is 41 and a half.", "Now I take 42 and a half."),
+    ("Where do I park?", "My car is on 2E-56.", "I swapped with a woman: I stand on 2C-43."),
+    ("When does my choir meet?", "We sing every Monday.", "The hall is taken: Saturdays instead."),
+    ("How big is my plot?", "It has 300 acres.", "A neighbour got some, now I have 90 acres."),
+    ("¿Qué talla llevo?", "Llevo la 41 y media.", "Me midieron otra vez: llevo la 42 y media."),
+]  # fmt: skip
 LEFT = [
+    ("When does my choir meet?", "We sing every Monday.", "My aunt sings on Saturday now."),
     ("How many hens do I have?", "I keep 9 hens.", "We have 3 cars now."),
     ("How many hens do I have?", "I keep 9 hens.", "I have 9 hens now, as before."),
     ("How many hens do I have?", "I keep 9 hens.", "My neighbour has 4 hens now."),
@@ -80,12 +88,12 @@ def order(query: str, former: str, later: str, *, share: float = 0.6) -> list[st
     return [one.id for one in later_word_first(query, ranked, told(former=former, later=later))]
 
 
-@pytest.mark.parametrize(("query", "former", "later"), [*ENGLISH, *SPANISH])
+@pytest.mark.parametrize(("query", "former", "later"), [*ENGLISH, *SPANISH, *MORE])
 def test_the_later_word_comes_first(query: str, former: str, later: str) -> None:
     assert order(query, former, later) == ["later", "former"]
 
 
-@pytest.mark.parametrize(("query", "former", "later"), [*ENGLISH, *SPANISH])
+@pytest.mark.parametrize(("query", "former", "later"), [*ENGLISH, *SPANISH, *MORE])
 def test_what_was_said_before_stays_behind(query: str, former: str, later: str) -> None:
     ranked = [Ranked("later", 0.8), Ranked("former", 0.7)]
     said = told(former=former, later=later)
