@@ -33,7 +33,7 @@ _UNITS = {
     unit: re.compile(rf"(?<![\w.,])\d+(?:[.,]\d+)*[ -]?(?:{names})(?!\w)", re.IGNORECASE)
     for unit, names in {
         "percent": r"%|percent|per cent|por ?ciento",
-        "area": r"(?:square|sq\.?) (?:met(?:er|re)s?|feet|ft|miles|yards)|acres?|hectares?|ha|m\u00b2"
+        "area": r"(?:square|sq\.?) (?:met(?:er|re)s?|feet|ft|miles)|acres?|hectares?|ha|m\u00b2"
         r"|m2|metros cuadrados|hect[a\u00e1]reas?",
         "length": r"mm|cm|m|km|ft|inch(?:es)?|foot|feet|yards?|miles?|pulgadas?|millas?|pies"
         r"|(?:milli|centi|kilo)?met(?:er|re)s?|(?:mil[ií]|cent[ií]|kil[oó])?metros?",
