@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from memory_server.domain.chunk import Chunk
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Turn
 
 
@@ -49,6 +50,8 @@ class AgentCall:
     """The same, piece by piece."""
     recent: Sequence[Turn] = ()
     """The newest turns before the message."""
+    past: PastQuestion | None = None
+    """That the message asks how things were, with what held then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

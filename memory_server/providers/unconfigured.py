@@ -6,6 +6,7 @@ from memory_server.domain.candidate import Conversation, Extraction
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.embedding import Embedded, EmbeddingSpace, Purpose
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Turn
 from memory_server.errors import KeyMissing
 from memory_server.ports.answerer import Answerer
@@ -64,7 +65,13 @@ class UnconfiguredAnswerer(Answerer):
         return "unconfigured"
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
         raise KeyMissing(self._reason)
         yield ""  # pragma: no cover - makes this an asynchronous generator

@@ -8,6 +8,7 @@ from memory_server.domain.candidate import Conversation, Extraction
 from memory_server.domain.chunk import Chunk
 from memory_server.domain.embedding import Embedded, EmbeddingSpace, Purpose
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Turn
 from memory_server.errors import (
     InputTooLong,
@@ -144,11 +145,17 @@ class WatchedAnswerer(Answerer):
         return self._answerer.name
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
         try:
             async for piece in self._answerer.answer(
-                message, context=context, chunks=chunks, recent=recent
+                message, context=context, chunks=chunks, recent=recent, past=past
             ):
                 yield piece
         except ProviderError as error:

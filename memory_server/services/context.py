@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain import surprises
@@ -59,6 +60,8 @@ class ContextRequest:
     metadata_filter: Mapping[str, Any] | None = None
     max_tokens: int | None = None
     style: FormatStyle | None = None
+    as_of: datetime | None = None
+    """What held then is searched, of long-term memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +250,7 @@ class ContextBuilding:
             query=request.query,
             top_k=request.top_k,
             filter=narrowing,
+            as_of=request.as_of,
         )
 
     async def _recent(

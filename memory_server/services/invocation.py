@@ -5,13 +5,16 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain.account import Principal
+from memory_server.domain.calendar import in_words
 from memory_server.domain.chunk import Source
 from memory_server.domain.execution import Execution, MemoryIdentity
 from memory_server.domain.formats import FormatStyle
+from memory_server.domain.past_questions import PastQuestion, past_question
 from memory_server.domain.policy import memory_identity
 from memory_server.domain.project import Project
 from memory_server.domain.scope import Scope
@@ -145,6 +148,7 @@ class Invocation:
             session_id=execution.session_id,
         )
         context = await self._recalled(scope, message)
+        past = await self._past(scope, message)
         recent = await self._not_yet_extracted(scope)
         await self._record(execution, scope, Role.USER, message, f"workflow:{execution.id}:input")
         call = AgentCall(
@@ -155,9 +159,10 @@ class Invocation:
             message=message,
             payload=request.payload,
             headers=request.headers,
-            context="" if context is None else str(context.formatted),
+            context=_told(context, past),
             chunks=() if context is None else context.selected,
             recent=recent,
+            past=past and past.question,
         )
         response = await self._answered(run, scope, call)
         return InvokeOutcome(
@@ -207,7 +212,9 @@ class Invocation:
             answered = {"answered_by": self._agent.name, **metadata}
             await self._record(execution, scope, Role.ASSISTANT, text, key, metadata=answered)
 
-    async def _recalled(self, scope: Scope, message: str) -> ContextAnswer | None:
+    async def _recalled(
+        self, scope: Scope, message: str, *, as_of: datetime | None = None
+    ) -> ContextAnswer | None:
         if not self._agent.remembers:
             return None
         return await self._context.build(
@@ -217,8 +224,19 @@ class Invocation:
                 sources=_LONG_TERM,
                 top_k=TOP_K,
                 style=FormatStyle.JINJA2,
+                as_of=as_of,
             )
         )
+
+    async def _past(self, scope: Scope, message: str) -> "_Past | None":
+        """Return what held at the time that the message asks about, if it asks about a past one."""
+        asked = past_question(message, self._clock.now())
+        if asked is None:
+            return None
+        found = await self._recalled(scope, asked.rest, as_of=asked.until)
+        if found is None or not found.selected:
+            return None
+        return _Past(question=replace(asked, chunks=found.selected), told=str(found.formatted))
 
     async def _not_yet_extracted(self, scope: Scope) -> Sequence[Turn]:
         """Return the user's newest turns: of this session, and of others what still waits.
@@ -264,6 +282,24 @@ class Invocation:
             agent_id=self._agent.id,
         )
         await self._recording.record(owner, given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Past:
+    """A question about the past, and what held then as text."""
+
+    question: PastQuestion
+    told: str
+
+
+def _told(context: ContextAnswer | None, past: _Past | None) -> str:
+    """Return what is remembered as text; what held at a past time before what holds now."""
+    now = "" if context is None else str(context.formatted)
+    if past is None:
+        return now
+    day = in_words(past.question.until)
+    then = f"# What held {past.question.words}, as of {day}\n\n{past.told}"
+    return f"{then}\n\n# What is known now\n\n{now}" if now else then
 
 
 def _warnings(principal: Principal, identity: MemoryIdentity) -> Sequence[str]:

@@ -26,7 +26,11 @@ class BuiltInAgent(Agent):
 
     async def answer(self, call: AgentCall) -> AsyncGenerator[AgentEvent]:
         async for piece in self._answerer.answer(
-            call.message, context=call.context, chunks=call.chunks, recent=call.recent
+            call.message,
+            context=call.context,
+            chunks=call.chunks,
+            recent=call.recent,
+            past=call.past,
         ):
             yield AgentEvent(kind=AgentEventKind.TEXT, text=piece)
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from memory_server.domain.chunk import Chunk
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Role, Turn
 from memory_server.ports.answerer import Answerer
 from memory_server.prompts.answer import INSTRUCTIONS, as_data
@@ -20,7 +21,13 @@ class LanguageModelAnswerer(Answerer):
         return self._model.name
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
         known = context or "\n".join(chunk.content for chunk in chunks)
         asked = Message(role="user", text=f"{as_data(known)}\n\n{message}" if known else message)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from memory_server.domain.chunk import Chunk, Source
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Turn
 from memory_server.ports.answerer import Answerer
 from memory_server.providers.answering import forgetting, quoting
@@ -23,9 +24,24 @@ class LocalAnswerer(Answerer):
         return "local"
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
-        yield _answer(message[:_MAX_CHARACTERS], chunks, recent)
+        then = past and _of_the_past(past)
+        yield then or _answer(message[:_MAX_CHARACTERS], chunks, recent)
+
+
+def _of_the_past(past: PastQuestion) -> str | None:
+    """Quote what held at the time that is asked about, if it speaks to the question."""
+    facts = best(past.rest, (c.content for c in past.chunks if c.source is not Source.EPISODIC))
+    if not facts:
+        return None
+    return phrases_for(past.rest).known_then.format(past.words, _joined(facts))
 
 
 def _answer(message: str, chunks: Sequence[Chunk], recent: Sequence[Turn]) -> str:

@@ -21,21 +21,22 @@ _STOP = frozenset(
 )
 _RELATED = (
     "work job workplace employer occupation profession trabajo trabaja trabajas trabajar "
-    "trabajando empleo profesion dedico dedica dedicas",
+    "trabajando empleo profesion dedico dedica dedicas trabajaba trabajabas trabaje trabajaste "
+    "dedicaba dedicabas",
     "live home residence move city based address vivo vives vive vivir viviendo casa resido reside "
-    "ciudad mudo mude direccion",
-    "airport fly depart vuelo vuelas vuela volar aeropuerto",
-    "name call llamo llamas llama llaman nombre",
+    "ciudad mudo mude direccion vivia vivias vivi viviste vivio residia residias",
+    "airport fly flew depart volaba volabas vuelo vuelas vuela volar aeropuerto",
+    "name call llamo llamas llama llaman llamaba llamabas nombre",
     "like love enjoy prefer favourite favorite gusta gustan gustar encanta encantan prefiero "
-    "prefieres prefiere favorito favorita",
-    "dislike hate odio odias odia",
+    "prefieres prefiere favorito favorita gustaba gustaban encantaba encantaban preferia preferias",
+    "dislike hate odio odias odia odiaba odiabas",
     "born birthday age old naci nacio naciste cumpleanos",
     "allergic allergy allergie alergia alergico alergica",
-    "eat diet food vegetarian vegan comer dieta",
-    "speak language hablo hablas habla hablar idioma",
-    "smoke fumo fumas fuma fumar",
-    "drink bebo bebes bebe beber tomo tomas toma",
-    "study estudio estudias estudia estudiar",
+    "eat ate diet food vegetarian vegan comer dieta comia comias",
+    "speak spoke language hablo hablas habla hablar hablaba hablabas idioma",
+    "smoke fumo fumas fuma fumar fumaba fumabas",
+    "drink drank bebo bebes bebe beber tomo tomas toma bebia bebias tomaba tomabas",
+    "study estudio estudias estudia estudiar estudiaba estudiabas",
     "ano edad",
     "go went gone",
     "buy bought",

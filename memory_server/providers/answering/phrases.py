@@ -12,6 +12,8 @@ class Phrases:
     """The phrases of one language; `{}` is what is quoted."""
 
     known: str
+    known_then: str
+    """With the time that was asked about, as it was asked, before what is quoted."""
     you_said: str
     nothing_known: str
     noted: str
@@ -23,6 +25,7 @@ class Phrases:
 
 ENGLISH = Phrases(
     known="From memory: {}",
+    known_then="From memory, {}: {}",
     you_said='From memory, you said: "{}"',
     nothing_known="I have nothing in memory about that.",
     noted="Noted.",
@@ -38,6 +41,7 @@ ENGLISH = Phrases(
 )
 SPANISH = Phrases(
     known="Según mi memoria: {}",
+    known_then="Según mi memoria, {}: {}",
     you_said="Según mi memoria, dijiste: «{}»",
     nothing_known="No tengo nada en la memoria sobre eso.",
     noted="Anotado.",

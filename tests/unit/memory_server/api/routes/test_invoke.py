@@ -7,6 +7,7 @@ import pytest
 
 from memory_server.application import Application
 from memory_server.domain.chunk import Chunk
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.turn import Turn
 from memory_server.errors import ProviderUnavailable
 from memory_server.ports.agent import AgentCall, AgentEvent, AgentEventKind
@@ -30,7 +31,13 @@ class BrokenAnswerer(Answerer):
         return "broken"
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
         for piece in self._pieces:
             yield piece

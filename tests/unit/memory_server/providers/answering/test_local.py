@@ -8,6 +8,7 @@ import pytest
 
 from memory_server.domain.chunk import Chunk, Source
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.past_questions import past_question
 from memory_server.domain.turn import Turn
 from memory_server.providers.answering.local import LocalAnswerer
 from memory_server.providers.answering.matching import best
@@ -327,3 +328,29 @@ def test_sentence_with_more_of_the_question_comes_first_and_weak_ones_are_left_o
     found = best("Does Ana like green tea?", texts)
 
     assert [match.sentence for match in found] == ["Ana likes green tea from Japan."]
+
+
+async def of_the_past(message: str, *facts: str, now: Sequence[str] = FACTS) -> str:
+    """Answer a question about the past from what held then, and from what holds now."""
+    asked = past_question(message, NOW)
+    assert asked is not None
+    past = replace(asked, chunks=[fact_chunk(fact) for fact in facts])
+    chunks = [fact_chunk(fact) for fact in now]
+    pieces = LocalAnswerer().answer(message, context="", chunks=chunks, recent=(), past=past)
+    return "".join([piece async for piece in pieces])
+
+
+async def test_a_question_about_the_past_is_answered_with_what_held_then() -> None:
+    now = ("The user lives in Oslo.",)
+
+    english = await of_the_past("Where did I live in 2019?", "The user lives in Bergen.", now=now)
+    spanish = await of_the_past("¿Dónde vivía en 2019?", "El usuario vive en Bergen.", now=now)
+
+    assert english == "From memory, in 2019: The user lives in Bergen."
+    assert spanish == "Según mi memoria, en 2019: El usuario vive en Bergen."
+
+
+async def test_what_held_then_and_does_not_speak_to_the_question_is_not_quoted() -> None:
+    answered = await of_the_past("Where did I live in 2019?", "The user likes tea.")
+
+    assert answered == ENGLISH.nothing_known

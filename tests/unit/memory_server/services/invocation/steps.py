@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from memory_server.domain.account import Principal, PrincipalKind
 from memory_server.domain.chunk import Chunk
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.scope import Scope
 from memory_server.domain.turn import Turn
 from memory_server.errors import ProviderUnavailable
@@ -29,14 +30,24 @@ class Echo(Answerer):
         self.fails = False
         self.waits: asyncio.Event | None = None
         """What it waits for between its pieces."""
+        self.context = ""
+        self.past: PastQuestion | None = None
+        """What it was given last."""
 
     @property
     def name(self) -> str:
         return "echo"
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
+        self.context, self.past = context, past
         if self.fails:
             raise ProviderUnavailable
         yield f"{len(chunks)} known, "

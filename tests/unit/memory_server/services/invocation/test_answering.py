@@ -1,5 +1,6 @@
 """What is answered and recorded."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -48,6 +49,33 @@ async def test_what_is_known_reaches_the_answerer(
     outcome = await outcome_of(invocation, user_id="ana")
 
     assert outcome.response.startswith("1 known")
+
+
+async def test_what_held_at_a_past_time_reaches_the_answerer_where_it_is_asked_for(
+    invocation: Invocation,
+    store: Store,
+    embedder: HashingEmbedder,
+    clock: ManualClock,
+    ids: CountingIds,
+    answerer: Echo,
+) -> None:
+    keeping = MemoryKeeping(store=store, embedder=embedder, clock=clock, ids=ids)
+    for text in ("Ana lives in Bergen", "Ana lives in Oslo"):
+        await keeping.save(ANA, SaveRequest(body=Fact(label="home", text=text), upsert=True))
+        clock.advance(by=timedelta(days=400))
+    year = (clock.now() - timedelta(days=800)).year
+
+    await outcome_of(invocation, user_id="ana", message=f"Where did I live in {year}?")
+    assert answerer.past is not None
+    assert [chunk.content for chunk in answerer.past.chunks] == ["Ana lives in Bergen"]
+    then, now = answerer.context.split("# What is known now")
+    assert f"# What held in {year}, as of 31 December {year}" in then
+    assert ("Bergen" in then, "Oslo" in then) == (True, False)
+    assert ("Bergen" in now, "Oslo" in now) == (False, True)
+
+    await outcome_of(invocation, user_id="ana", message="Where do I live?")
+    assert answerer.past is None
+    assert "Bergen" not in answerer.context
 
 
 async def test_what_was_just_said_in_another_session_is_known(invocation: Invocation) -> None:
