@@ -150,20 +150,13 @@ class MemoryServerClient:
         return cast(RecordedTurn, having(answer, "id", "turn_seq"))
 
     async def memories(
-        self,
-        *,
-        user_id: str,
-        type: str | None = None,
-        include_history: bool = False,
-        limit: int | None = None,
+        self, *, user_id: str, type: str | None = None, include_history: bool = False, **more: Any
     ) -> Sequence[MemoryDocument]:
         """Return what is remembered of a user, with evidence, and former versions if asked.
 
-        The newest first, as many as `limit`: a server's own is 1,000, and it takes no more.
+        The newest first, 1,000 at most; `more` may be a `limit` below that.
         """
-        query = _query(
-            user_id=user_id, type=type, include_history=include_history or None, limit=limit
-        )
+        query = _query(user_id=user_id, type=type, include_history=include_history or None, **more)
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 

@@ -109,6 +109,16 @@ class Memories(Protocol):
         ...
 
     @abstractmethod
+    async def histories(
+        self, scope: Scope, memory_ids: Sequence[str]
+    ) -> Mapping[str, Sequence[Memory]]:
+        """Return the histories of memories by their ids, in one read.
+
+        An id that the scope does not have, or that is a former version's, is left out.
+        """
+        ...
+
+    @abstractmethod
     async def domains(self, scope: Scope) -> Sequence[str]:
         """Return the domains that live terms of the scope have, sorted."""
         ...

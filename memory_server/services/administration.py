@@ -1,6 +1,6 @@
 """What operators see and do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.erasure import Erasure, Traces
@@ -51,7 +51,7 @@ class Administration:
         """
         query = MemoryQuery(type=kind, key=custom_type, limit=limit)
         memories = await self._store.memories.find(scope, query)
-        return [await self._with_evidence(scope, memory, include_history) for memory in memories]
+        return await self._with_evidence(scope, memories, include_history=include_history)
 
     async def memory(
         self, scope: Scope, memory_id: str, *, include_history: bool = False
@@ -64,7 +64,8 @@ class Administration:
         memory = await self._store.memories.get(scope, memory_id)
         if memory.superseded_by is not None:
             memory = await self._store.memories.get(scope, memory.superseded_by)
-        return await self._with_evidence(scope, memory, include_history)
+        [found] = await self._with_evidence(scope, [memory], include_history=include_history)
+        return found
 
     async def memory_counts(self, scope: Scope) -> Mapping[str, int]:
         """Count the scope's live memories by type."""
@@ -116,24 +117,35 @@ class Administration:
         return Erasure(counts=counts, traces=traces)
 
     async def _with_evidence(
-        self,
-        scope: Scope,
-        memory: Memory,
-        include_history: bool,  # noqa: FBT001 private
-    ) -> Remembered:
-        history: Sequence[Memory] = ()
-        if include_history:
-            versions = await self._store.memories.history(scope, memory.id)
-            history = [version for version in versions if version.id != memory.id]
-        ids = [
-            turn
-            for version in (memory, *history)
-            for evidence in version.evidence
-            for turn in evidence.turn_ids
+        self, scope: Scope, memories: Sequence[Memory], *, include_history: bool
+    ) -> Sequence[Remembered]:
+        """Return memories with what they rest on: one read of all histories, one of all turns."""
+        histories: Mapping[str, Sequence[Memory]] = {}
+        if include_history and memories:
+            ids = [memory.id for memory in memories]
+            histories = await self._store.memories.histories(scope, ids)
+        versions = {
+            memory.id: [*(one for one in histories.get(memory.id, ()) if one.id != memory.id)]
+            for memory in memories
+        }
+        named = {
+            memory.id: list(dict.fromkeys(_turn_ids((memory, *versions[memory.id]))))
+            for memory in memories
+        }
+        wanted = list(dict.fromkeys(turn for ids in named.values() for turn in ids))
+        read = await self._store.turns.get_many(scope.project_id, wanted) if wanted else []
+        turns = {turn.id: turn for turn in read}
+        return [
+            Remembered(
+                memory=memory,
+                history=versions[memory.id],
+                turns={one: turns[one] for one in named[memory.id] if one in turns},
+            )
+            for memory in memories
         ]
-        turns = (
-            await self._store.turns.get_many(memory.project_id, list(dict.fromkeys(ids)))
-            if ids
-            else []
-        )
-        return Remembered(memory=memory, history=history, turns={turn.id: turn for turn in turns})
+
+
+def _turn_ids(versions: Sequence[Memory]) -> Iterator[str]:
+    for version in versions:
+        for evidence in version.evidence:
+            yield from evidence.turn_ids

@@ -183,6 +183,7 @@ TRIES: dict[str, Try] = {
         )
     ),
     "Memories.history": Try(lambda s, k, o: s.memories.history(o, k.memory.id), MemoryNotFound),
+    "Memories.histories": Try(lambda s, k, o: s.memories.histories(o, [k.memory.id, k.record.id])),
     "Memories.domains": Try(lambda s, k, o: s.memories.domains(o)),
     "Memories.counts": Try(lambda s, k, o: s.memories.counts(o)),
     "Memories.apply": Try(

@@ -75,6 +75,22 @@ class MemoryChangesContract:
         assert [one.id for one in history] == ["v1", "v2", memory.id]
         assert [one.version for one in history] == [1, 2, 3]
 
+    async def test_histories_of_many_are_those_of_each(self, store: Store) -> None:
+        first, other, still = a_memory(), a_memory(body=an_episode()), a_memory()
+        await add(store, first, other, still)
+        await store.memories.apply(PROJECT, [Replace(memory=changed(first), former_id="v1")])
+        await store.memories.apply(
+            PROJECT, [Replace(memory=changed(other, body=other.body), former_id="e1")]
+        )
+        asked = [first.id, other.id, still.id]
+
+        found = await store.memories.histories(a_scope(), [*asked, "none", "v1"])
+
+        assert found == {one: await store.memories.history(a_scope(), one) for one in asked}
+        assert [len(found[one]) for one in asked] == [2, 2, 1]
+        assert await store.memories.histories(a_scope(user_id="bob"), asked) == {}
+        assert await store.memories.histories(a_scope(), []) == {}
+
     async def test_without_a_former_id_no_version_is_kept(self, store: Store) -> None:
         await add(store, memory := a_memory())
         counted = replace(memory, reinforcement_count=1, revision=2)

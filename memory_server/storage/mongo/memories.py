@@ -98,10 +98,17 @@ class MongoMemories(Memories):
             versions = await collection.find(
                 _within(scope) | {"root_id": root_id}, UNREAD
             ).to_list()
-        versions.sort(
-            key=lambda one: (one["id"] == root_id, one["valid_from"], one["version"], one["id"])
-        )
-        return [memory_of(one) for one in versions]
+        return [memory_of(one) for one in sorted(versions, key=_age)]
+
+    async def histories(
+        self, scope: Scope, memory_ids: Sequence[str]
+    ) -> Mapping[str, Sequence[Memory]]:
+        match = _within(scope) | {"root_id": {"$in": [*memory_ids]}}
+        versions = await self._in_all([{"$match": match}, {"$project": UNREAD}])
+        found: dict[str, list[Memory]] = {}
+        for one in sorted(versions, key=_age):
+            found.setdefault(one["root_id"], []).append(memory_of(one))
+        return found
 
     async def domains(self, scope: Scope) -> Sequence[str]:
         match = _within(scope) | {"is_live": True, "domain": {"$ne": None}}
@@ -194,6 +201,12 @@ def _standing(query: MemoryQuery) -> Document:
         case False, True:
             return {"deleted": False}
     return {}
+
+
+def _age(version: Document) -> tuple[bool, int, int, str]:
+    """Return what the versions of a memory are in order by; the memory itself is the newest."""
+    is_last = version["id"] == version["root_id"]
+    return is_last, version["valid_from"], version["version"], version["id"]
 
 
 def _merged(found: Sequence[Sequence[Document]]) -> Iterable[Document]:

@@ -71,6 +71,17 @@ class SqliteMemories(Memories):
     async def history(self, scope: Scope, memory_id: str) -> Sequence[Memory]:
         return await self._database.read(lambda db: _history(db, scope, memory_id))
 
+    async def histories(
+        self, scope: Scope, memory_ids: Sequence[str]
+    ) -> Mapping[str, Sequence[Memory]]:
+        versions = _scoped(scope)
+        versions.among("root_id", list(memory_ids))
+        rows = await self._database.read(lambda db: _rows(db, "history", versions))
+        found: dict[str, list[Memory]] = {}
+        for row in rows:
+            found.setdefault(row["root_id"], []).append(memory_of(row))
+        return found
+
     async def domains(self, scope: Scope) -> Sequence[str]:
         predicate = _scoped(scope)
         _limit_to(predicate, MemoryQuery())

@@ -8,6 +8,7 @@ from memory_server.domain.chunk import Chunk
 from memory_server.domain.circuit import FAILURES, Admission
 from memory_server.domain.embedding import Embedded, Purpose
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.past_questions import PastQuestion
 from memory_server.domain.retry import RetryPolicy
 from memory_server.domain.turn import Turn
 from memory_server.errors import (
@@ -53,7 +54,13 @@ class Model(Extractor, Answerer):
         return Extraction(candidates=(), calls=1)
 
     async def answer(
-        self, message: str, *, context: str, chunks: Sequence[Chunk], recent: Sequence[Turn]
+        self,
+        message: str,
+        *,
+        context: str,
+        chunks: Sequence[Chunk],
+        recent: Sequence[Turn],
+        past: PastQuestion | None = None,
     ) -> AsyncIterator[str]:
         yield "well"
         if self.failure:
