@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_server.domain.embedding import EmbeddingSpace
+from memory_server.domain.limits import MAX_READ_OF_CONVERSATION, MAX_READ_OF_TURN
 from memory_server.ports.answerer import Answerer
 from memory_server.ports.embedder import Embedder
 from memory_server.ports.extractor import Extractor
@@ -77,8 +78,19 @@ def build_providers(settings: Settings, former: Former | None = None) -> Provide
             "provider": extraction.config.provider,
             "model": extraction.config.model or DEFAULT_MODELS.get(extraction.config.provider),
             "enabled": list(settings.memory.enabled),
+            **_reads(extraction.config),
         },
     )
+
+
+def _reads(config: ExtractionLlmConfig) -> Mapping[str, str]:
+    """Tell how much rules read; a language model reads all, a part at a time."""
+    if config.provider != LOCAL_EXTRACTION.provider:
+        return {}
+    return {
+        "reads": f"{MAX_READ_OF_TURN:,} characters of a turn, "
+        f"{MAX_READ_OF_CONVERSATION:,} of a conversation"
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from agentengine_cli.commands.targeting import (
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
+from agentengine_cli.left_out import left_out, told_left_out
 from agentengine_cli.options import JsonOption, YesOption, not_blank
 from agentengine_cli.progress import Progress
 from agentengine_cli.spending import told_spending, usage_of
@@ -40,7 +41,7 @@ MANY_JOBS = 1000
 ERASE_SECONDS = 600.0
 """A user may have a lot to erase, and half of it is worth nothing."""
 BEING_REMOVED = "being removed"
-JOB_COLUMNS = tuple("id kind type state attempts user_id calls tokens error_code".split())
+JOB_COLUMNS = tuple("id kind type state attempts user_id calls tokens left_out error_code".split())
 STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
@@ -314,12 +315,14 @@ def jobs(
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
     found = server.ask(lambda client: client.jobs(state="failed" if failed else None, limit=limit))
-    rows = [{**job, **usage_of(job)} for job in found["jobs"]]
+    rows = [{**job, **usage_of(job), "left_out": left_out(job)} for job in found["jobs"]]
     context.output.table(rows, columns=JOB_COLUMNS, document=found, empty="No jobs")
     counts = dict(found["counts"])
     context.output.note(", ".join(f"{counts[state]} {state}" for state in STATES))
     if spent := told_spending(found.get("spending")):
         context.output.note(f"extraction model: {spent}")
+    for line in told_left_out(found["jobs"]):
+        context.output.note(line)
     if failed and found["jobs"]:
         context.output.hint(
             "agentengine memory jobs --failed --json shows the reasons and raw answers; "

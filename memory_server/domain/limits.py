@@ -53,6 +53,10 @@ MAX_DECIDED = 100
 """Proposals that are decided at once."""
 MAX_MESSAGES = 200
 """Of one conversation that are recorded as blocks at once."""
+MAX_READ_OF_TURN = 20_000
+"""Characters of one turn that rules read; what is pasted beyond is found as a turn."""
+MAX_READ_OF_CONVERSATION = 1_000_000
+"""Characters of one conversation that rules read; reading them takes seconds, whatever they say."""
 MAX_SECRETS = 100
 MAX_ADDRESSES = 200
 """Of one access list."""
@@ -104,6 +108,7 @@ class Limit:
 _REFUSED = "422 `VALIDATION_ERROR`"
 _NO_FILTER = "400 `INVALID_FILTER`"
 _TOO_LARGE = "413 `TOO_LARGE`"
+_LEFT_OUT = "none: it stays recorded and found, and `agentengine memory jobs` tells"
 _RATE_LIMITED = "429 `RATE_LIMITED`"
 
 SIZES = (
@@ -215,6 +220,18 @@ NUMBERS = (
         value=MAX_PROPOSALS,
         unit="entries",
         answer=_REFUSED,
+    ),
+    Limit(
+        of="a turn, as the built-in rules read it",
+        value=MAX_READ_OF_TURN,
+        unit="characters",
+        answer=_LEFT_OUT,
+    ),
+    Limit(
+        of="a conversation, as the built-in rules read it",
+        value=MAX_READ_OF_CONVERSATION,
+        unit="characters",
+        answer=_LEFT_OUT,
     ),
     Limit(of="proposals that are decided at once", value=MAX_DECIDED, unit="", answer=_REFUSED),
     Limit(

@@ -74,3 +74,13 @@ async def test_a_server_of_ones_own_takes_the_key_that_is_there_and_needs_none(
 
     sent = server.requests[0].headers.get("Authorization")
     assert sent == ("Bearer its own" if secrets else None)
+
+
+def test_how_much_rules_read_is_told_and_of_a_language_model_nothing() -> None:
+    hosted = {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:1"}
+
+    rules = build_providers(settings(LOCAL)).extraction
+    model = build_providers(settings(LOCAL | {"extraction_llm": hosted})).extraction
+
+    assert rules["reads"] == "20,000 characters of a turn, 1,000,000 of a conversation"
+    assert "reads" not in model

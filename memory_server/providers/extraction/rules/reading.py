@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory_server.domain.candidate import Conversation, Rejected
+from memory_server.domain.limits import MAX_READ_OF_CONVERSATION, MAX_READ_OF_TURN
 from memory_server.domain.source_times import said_at, without_header
 from memory_server.domain.turn import Role, Turn
 from memory_server.providers.extraction.rules import cleaning, language, sentences
 
 USER = "user"
 """The subject of what the user says about themself."""
-MAX_CHARACTERS = 20_000
-"""Of one turn; nobody says more in one go, and what is pasted is found as a turn."""
-MAX_OF_CONVERSATION = 1_000_000
-"""Characters; reading them takes seconds, whatever they say."""
 _MAX_EXCERPT = 200
 _END = re.compile(r"[.!?…]\s|\n")
 _PEOPLE = (Role.USER, Role.ASSISTANT)
@@ -68,18 +65,18 @@ def _read(conversation: Conversation) -> Iterator[Turn]:
 
 def _bounds(conversation: Conversation) -> Iterator[tuple[Turn, int]]:
     """Yield the turns of people, and how many characters of each are read."""
-    room = MAX_OF_CONVERSATION
+    room = MAX_READ_OF_CONVERSATION
     for turn in conversation.turns:
         if turn.role in _PEOPLE and not turn.only_quotes_memory:
             said = _without_ballast(turn)
-            read = _whole_sentences(said.content, min(MAX_CHARACTERS, room))
+            read = _whole_sentences(said.content, min(MAX_READ_OF_TURN, room))
             room -= read
             yield said, read
 
 
 def _without_ballast(turn: Turn) -> Turn:
     """Let injected context take no room of what was said."""
-    if len(turn.content) <= MAX_CHARACTERS:
+    if len(turn.content) <= MAX_READ_OF_TURN:
         return turn
     return replace(turn, content=cleaning.without_injected(turn.content))
 

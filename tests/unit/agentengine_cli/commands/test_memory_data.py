@@ -93,6 +93,24 @@ def test_records_of_a_type_of_the_project_are_shown_with_their_tags(
     assert "Facts" not in ran.out
 
 
+def test_jobs_tell_what_was_left_out_and_why(cli: Cli, stack: Path, server: StandIn) -> None:
+    long = {"reason": "longer than rules read: 20000 of 25000 characters of turn 3", "raw": "x"}
+    other = {"reason": "no such number was said", "raw": "y"}
+    server.jobs = [
+        a_job(result={"rejected": [long]}),
+        a_job(id="j2", result={"rejected": [long, other]}),
+        a_job(id="j3"),
+    ]
+
+    ran = cli("memory", "jobs")
+
+    header, *rows = [line.split() for line in ran.out.splitlines()]
+    place = header.index("LEFT_OUT")
+    assert [row[place] for row in rows] == ["1", "2", "-"]
+    assert "left out (2 times): longer than rules read: 20000 of 25000" in ran.err
+    assert "left out: no such number was said" in ran.err
+
+
 def test_a_flush_reports_what_became_of_the_candidates(
     cli: Cli, stack: Path, server: StandIn
 ) -> None:

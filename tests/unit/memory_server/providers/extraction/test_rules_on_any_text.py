@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.limits import MAX_READ_OF_TURN
 from memory_server.domain.memory import BUILT_IN, MemoryType
 from memory_server.errors import ProviderUnavailable
 from memory_server.providers.extraction.rules import RuleExtractor, reading, semantic
 from memory_server.providers.extraction.rules import extractor as extractor_module
 from memory_server.providers.extraction.rules.language import guess
-from memory_server.providers.extraction.rules.reading import MAX_CHARACTERS
 from memory_server.providers.extraction.rules.sentences import split
 from tests.conversations import said
 
@@ -64,14 +64,16 @@ async def test_text_made_to_be_slow_is_read_like_any_other(text: str, kind: Memo
 async def test_what_comes_after_the_bound_of_a_turn_is_not_read(kind: MemoryType) -> None:
     steps = "How to fix it:\n1. open the door\n2. look inside\n3. close the door\n"
     told = f"I live in Boston.\n{steps}"
-    filler = "\n" * MAX_CHARACTERS
+    filler = "\n" * MAX_READ_OF_TURN
 
     assert (await RuleExtractor().extract(said(told + filler), kind)).candidates
     assert not (await RuleExtractor().extract(said(filler + told), kind)).candidates
 
 
 async def test_what_is_longer_than_rules_read_is_reported_and_costs_no_half_sentence() -> None:
-    told = "I live in Rome. " * (MAX_CHARACTERS // 16 - 1) + "I live in New York. I have two cats."
+    told = (
+        "I live in Rome. " * (MAX_READ_OF_TURN // 16 - 1) + "I live in New York. I have two cats."
+    )
 
     found = await RuleExtractor().extract(said(told), MemoryType.SEMANTIC)
 
@@ -96,7 +98,7 @@ async def test_conversation_is_read_up_to_its_bound(monkeypatch: pytest.MonkeyPa
 
 
 async def test_injected_context_takes_no_room_of_what_was_said() -> None:
-    context = "<memory_context>" + "x" * MAX_CHARACTERS + "</memory_context>"
+    context = "<memory_context>" + "x" * MAX_READ_OF_TURN + "</memory_context>"
 
     found = await RuleExtractor().extract(said(f"{context} I live in Rome."), MemoryType.SEMANTIC)
 
