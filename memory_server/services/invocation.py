@@ -162,7 +162,7 @@ class Invocation:
             context=_told(context, past),
             chunks=() if context is None else context.selected,
             recent=recent,
-            past=past and past.question,
+            past=None if past is None else past.question,
         )
         response = await self._answered(run, scope, call)
         return InvokeOutcome(

@@ -253,8 +253,8 @@ async def a_world(application: Application, client: httpx.AsyncClient) -> World:
         known[user] = Caller(headers=headers, project=STRICT, identity=user, is_person=True)
     await callers.enforce_identity(client, STRICT)
     for project in (SHOP, BANK, STRICT):
-        for user in (*USERS, None):
-            await _propose(world, project, user)
+        for owner in (*USERS, None):
+            await _propose(world, project, owner)
     return world
 
 

@@ -84,7 +84,7 @@ async def test_what_is_longer_than_rules_read_is_reported_and_costs_no_half_sent
 
 
 async def test_conversation_is_read_up_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_OF_CONVERSATION", 40)
+    monkeypatch.setattr(reading, "MAX_READ_OF_CONVERSATION", 40)
 
     found = await RuleExtractor().extract(
         said("I live in Rome, by the river.", "I have two cats named Luna and Milo."),
