@@ -20,6 +20,7 @@ from memory_server.providers.extraction.faithfulness import (
     headline_unfounded,
     named_unfounded,
     unfounded,
+    unspoken,
 )
 from memory_server.providers.extraction.orders import gives_orders, only_obeys, tells_secret
 from memory_server.providers.extraction.rules.pattern import slug
@@ -100,8 +101,9 @@ class Checker:
         if not evidence:
             return "evidence names no turn of this conversation"
         turns = [self.shown[place][0] for place in evidence]
-        is_fact = self.prompt.kind is MemoryType.SEMANTIC
-        if is_fact and not any(turn.role is Role.USER or is_named(turn) for turn in turns):
+        if self._is_of_facts and not any(
+            turn.role is Role.USER or is_named(turn) for turn in turns
+        ):
             return "rests on an assistant's words only"
         told = "\n".join((*item.prose(), *item.labels(), *item.names()))
         return (
@@ -109,6 +111,10 @@ class Checker:
             or _order(told, [self.shown[place][1] for place in evidence])
             or self._unfounded(item, evidence)
         )
+
+    @property
+    def _is_of_facts(self) -> bool:
+        return self.prompt.kind is MemoryType.SEMANTIC
 
     def _unfounded(self, item: Item, evidence: Sequence[int]) -> str | None:
         words = self._words(evidence)
@@ -118,6 +124,7 @@ class Checker:
             *(named_unfounded(name, words) for name in (*subject, *item.names())),
             *(unfounded(text, words) for text in item.prose()),
             *(headline_unfounded(text, words) for text in item.labels()),
+            *(unspoken(text, words) for text in item.prose() if self._is_of_facts),
         )
         return next((doubt for doubt in doubts if doubt), None)
 

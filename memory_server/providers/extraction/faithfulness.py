@@ -24,6 +24,7 @@ from memory_server.domain.calendar import (
     month_named,
     written_date,
 )
+from memory_server.domain.words import QUESTION_WORDS
 from memory_server.providers.extraction.quantities import (
     all_readings,
     quantities,
@@ -60,6 +61,17 @@ _NOTHING = frozenset("0")
 """What a model may write for `no` and `none`."""
 _ALIKE = 0.8
 _SHORTEST_ALIKE = 3
+_STEM = 4
+_COMMON = QUESTION_WORDS | frozenset(
+    "not and but have having will would could should does doing been being with without from"
+    " into about than then that this these those they them their there here very much many more most also always"
+    " never often usually really just only even still some like likes loves wants want needs need"
+    " makes made gets takes good great person someone speaker"
+    " tiene tener tengo esta este esto estos estas para pero porque como cuando donde muy mucho"
+    " mucha siempre nunca solo tambien gusta gustan quiere hace hacer sobre entre desde hasta"
+    " persona alguien".split()
+)
+"""Words that are in sentences on every matter."""
 _HEADLINE = 0.7
 """The share of capitals from which a text is a headline, whose capitals name nobody."""
 _SCRIPTS = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN"}
@@ -82,6 +94,24 @@ class Words:
 def unfounded(text: str, words: Words) -> str | None:
     """Return the first thing that a text says and nobody said, or None."""
     return _Comparison(text, words).problem()
+
+
+def unspoken(text: str, words: Words) -> str | None:
+    """Return a doubt if nothing in the conversation speaks of what a sentence is about, or None.
+
+    So an example of the prompt is told from what somebody said. What has names, numbers or links
+    is left to `unfounded`, other scripts than the Latin are not judged.
+    """
+    plain = _plain(text)
+    told = [_folded(word) for word in _split(plain)]
+    matter = [word for word in told if _is_of_a_matter(word)]
+    is_tied = plain != text or [*_names_in(text), *quantities(text), *spelled(text)]
+    if not matter or is_tied or not all(map(str.isascii, told)):
+        return None
+    known = _Known(words)
+    if any(map(known.speaks_of, matter)):
+        return None
+    return "nothing in the conversation speaks of it"
 
 
 def headline_unfounded(text: str, words: Words) -> str | None:
@@ -211,6 +241,16 @@ class _Known:
         """Whether a name was said: each of its parts, a single letter aside."""
         return all(self._has(part) for part in _split(name) if len(part) > 1)
 
+    def speaks_of(self, word: str) -> bool:
+        """Whether a word was said, or one of the same stem."""
+        near = (said.words.get(word[0], ()) for said in self._said)
+        return any(
+            known[:_STEM] == word[:_STEM] or _are_alike(word, known)
+            for words in near
+            for known in words
+            if _is_of_a_matter(known)
+        )
+
     def _has(self, name: str) -> bool:
         word = _folded(name)
         if word in _ROLES or self._stands(word):
@@ -243,6 +283,11 @@ def _names_in(text: str) -> Iterator[str]:
     for word in words:
         if _is_capital(word.group()) and not _OPENS.search(text[: word.start()][-12:]):
             yield re.sub(r"['\u2019]s?\Z", "", word.group())
+
+
+def _is_of_a_matter(word: str) -> bool:
+    """Whether a folded word is of a matter, as far as its length and common ones tell."""
+    return len(word) >= _SHORTEST_ALIKE and word not in _COMMON and word not in _ROLES
 
 
 def _is_capital(word: str) -> bool:

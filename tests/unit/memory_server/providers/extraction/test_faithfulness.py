@@ -12,6 +12,7 @@ from memory_server.providers.extraction.faithfulness import (
     headline_unfounded,
     named_unfounded,
     unfounded,
+    unspoken,
 )
 
 DAY = "2023-05-08T10:00:00+00:00"
@@ -137,6 +138,19 @@ def _words(said: str, day: str | None = None) -> Words:
 @pytest.mark.parametrize(("said", "told", "day"), FAITHFUL)
 def test_what_was_said_may_be_put_into_other_words(said: str, told: str, day: str | None) -> None:
     assert unfounded(told, _words(said, day)) is None
+    assert unspoken(told, _words(said, day)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("what can I cook tonight with chicken?", "I love coffee."),
+        ("what can I cook tonight with chicken?", "The user does not own a car."),
+        ("Tengo que irme ya.", "Al usuario le gusta el café."),
+    ],
+)
+def test_a_fact_on_a_matter_that_nobody_spoke_of_is_found(said: str, told: str) -> None:
+    assert unspoken(told, _words(said)) is not None
 
 
 @pytest.mark.parametrize(("said", "told", "day"), UNFAITHFUL)
