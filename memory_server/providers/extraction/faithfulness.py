@@ -64,7 +64,8 @@ _SHORTEST_ALIKE = 3
 _STEM = 4
 _COMMON = QUESTION_WORDS | frozenset(
     "not and but have having will would could should does doing been being with without from"
-    " into about than then that this these those they them their there here very much many more most also always"
+    " into about than then that this these those they them their there here very much many more"
+    " most also always"
     " never often usually really just only even still some like likes loves wants want needs need"
     " makes made gets takes good great person someone speaker"
     " tiene tener tengo esta este esto estos estas para pero porque como cuando donde muy mucho"
