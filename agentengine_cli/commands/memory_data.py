@@ -5,7 +5,6 @@ What comes from `memory export` is imported by `commands/archive.py`.
 
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ from agentengine_cli import memory_text
 from agentengine_cli.commands import memory_type
 from agentengine_cli.commands.archive import Wishes, backup, export, import_archive, is_archive
 from agentengine_cli.commands.flush import flush
+from agentengine_cli.commands.jobs import jobs, retry
 from agentengine_cli.commands.search import search
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
@@ -26,10 +26,8 @@ from agentengine_cli.commands.targeting import (
 from agentengine_cli.connection import Server
 from agentengine_cli.context import CliContext, current, run
 from agentengine_cli.errors import CliError, Interrupted, PartlyFailed, WrongUsage, explain
-from agentengine_cli.left_out import left_out, told_left_out
 from agentengine_cli.options import JsonOption, YesOption, not_blank
 from agentengine_cli.progress import Progress
-from agentengine_cli.spending import told_spending, usage_of
 from agentengine_cli.turn_file import MAX_PROBLEMS, NumberedTurn, Plan, TurnFile, open_turns
 from agentengine_cli.turn_import import Tally, send
 from agentengine_cli.waiting_text import tell_where_else
@@ -37,12 +35,9 @@ from agentengine_cli.waiting_text import tell_where_else
 if TYPE_CHECKING:
     from memory_server.client import MemoryServerClient
 
-MANY_JOBS = 1000
 ERASE_SECONDS = 600.0
 """A user may have a lot to erase, and half of it is worth nothing."""
 BEING_REMOVED = "being removed"
-JOB_COLUMNS = tuple("id kind type state attempts user_id calls tokens left_out error_code".split())
-STATES = ("queued", "running", "failed", "done")
 AGAIN = "Run the same command again: what the server has is not written twice"
 
 UserOption = Annotated[
@@ -295,82 +290,6 @@ def _show_one(
         context.output.document(memory)
         return
     context.output.result(memory_text.whole(memory, context.output.wrapped))
-
-
-def jobs(
-    ctx: typer.Context,
-    failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=MANY_JOBS, help="How many, newest first.")] = 50,
-    context_name: ContextOption = None,
-    base_url: BaseUrlOption = None,
-    org_id: OrgIdOption = None,
-    project_id: ProjectIdOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List the background work: what waits, runs, is done or failed.
-
-    agentengine memory jobs --failed
-    """
-    context = current(ctx)
-    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
-
-    found = server.ask(lambda client: client.jobs(state="failed" if failed else None, limit=limit))
-    rows = [{**job, **usage_of(job), "left_out": left_out(job)} for job in found["jobs"]]
-    context.output.table(rows, columns=JOB_COLUMNS, document=found, empty="No jobs")
-    counts = dict(found["counts"])
-    context.output.note(", ".join(f"{counts[state]} {state}" for state in STATES))
-    if spent := told_spending(found.get("spending")):
-        context.output.note(f"extraction model: {spent}")
-    for line in told_left_out(found["jobs"]):
-        context.output.note(line)
-    if failed and found["jobs"]:
-        context.output.hint(
-            "agentengine memory jobs --failed --json shows the reasons and raw answers; "
-            "agentengine memory retry --all-failed, once the reason is mended"
-        )
-
-
-def retry(
-    ctx: typer.Context,
-    job: Annotated[
-        str | None, typer.Argument(metavar="JOB", help="A job's id.", callback=not_blank)
-    ] = None,
-    all_failed: Annotated[
-        bool, typer.Option("--all-failed", help="Every job that failed.")
-    ] = False,
-    context_name: ContextOption = None,
-    base_url: BaseUrlOption = None,
-    org_id: OrgIdOption = None,
-    project_id: ProjectIdOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Queue failed jobs again.
-
-    agentengine memory retry --all-failed
-    """
-    context = current(ctx)
-    if (job is None) == (not all_failed):
-        raise WrongUsage(
-            "Name one job, or say --all-failed", hint="agentengine memory jobs --failed"
-        )
-    server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
-
-    async def work() -> Sequence[str]:
-        async with server.client(server.administrator) as client:
-            if job is not None:
-                await client.retry_job(job)
-                return [job]
-            return await _retry_all(client)
-
-    queued = run(work())
-    context.output.record({"queued_again": len(queued), "jobs": queued})
-
-
-async def _retry_all(client: "MemoryServerClient") -> Sequence[str]:
-    found = await client.jobs(state="failed", limit=MANY_JOBS)
-    ids = [job["id"] for job in found["jobs"]]
-    await client.retry_failed_jobs()
-    return ids
 
 
 def erase(
