@@ -12,6 +12,8 @@ class ProviderError(MemoryServerError):
 class RequestRejected(ProviderError):
     """The model provider does not take the request as it is."""
 
+    code = "REQUEST_REJECTED"
+
 
 class ProviderUnavailable(ProviderError):
     """The model provider cannot be reached, or failed on its side."""
