@@ -58,6 +58,7 @@ class Known:
     turn: Turn
     memory: Memory
     record: Memory
+    block: Memory
     job: Any
     failed_job: Any
     snapshot: Any
@@ -88,6 +89,7 @@ async def fill(store: Store) -> Known:
         turn=turn,
         memory=memory,
         record=record,
+        block=block,
         job=job,
         failed_job=failed,
         snapshot=snapshot,
@@ -158,6 +160,9 @@ TRIES: dict[str, Try] = {
     "Turns.get_many": Try(
         lambda s, k, o: s.turns.get_many(o.project_id, [k.turn.id]), by_user=False
     ),
+    "Turns.utterances": Try(
+        lambda s, k, o: s.turns.utterances(o.project_id, [k.turn.id]), by_user=False
+    ),
     "Turns.set_vectors": Try(
         lambda s, k, o: s.turns.set_vectors(o.project_id, {k.turn.id: a_vector(0, 1)}, SPACE),
         by_user=False,
@@ -177,6 +182,7 @@ TRIES: dict[str, Try] = {
     ),
     "Memories.get": Try(lambda s, k, o: s.memories.get(o, k.memory.id), MemoryNotFound),
     "Memories.get_many": Try(lambda s, k, o: s.memories.get_many(o, [k.memory.id, k.record.id])),
+    "Memories.utterances": Try(lambda s, k, o: s.memories.utterances(o, [k.block.id])),
     "Memories.find": Try(
         lambda s, k, o: s.memories.find(
             o, MemoryQuery(include_deleted=True, include_superseded=True)

@@ -103,7 +103,9 @@ def _tail(window: Sequence[Piece], following: Piece, tokens: int) -> list[Piece]
 
 def _end_of(piece: Piece, tokens: int) -> Iterator[Piece]:
     atoms = _atoms(piece.text)
-    first = _back_from(len(atoms), atoms, tokens)
+    first = _back_from(len(atoms), atoms, tokens - _TOKENS_PER_LINE)
+    while first < len(atoms) and _cost(piece.text[atoms[first].start :]) > tokens:
+        first += 1
     if first < len(atoms):
         start = atoms[first].start
         yield Piece(turn=piece.turn, text=piece.text[start:], start=piece.start + start)
@@ -123,6 +125,9 @@ def _parts(atoms: Sequence[_Atom], room: int, overlap: int) -> Iterator[tuple[in
     first = 0
     while True:
         last = _fitting(sums, first, room - _TOKENS_PER_LINE)
+        # Atoms that part a run of spaces take a token less than the run.
+        while last > first + 1 and _cost(_joined(atoms[first:last])) > room:
+            last -= 1
         if last < len(atoms):
             last = _good_end(atoms, sums, first, last)
         end = atoms[last - 1]
@@ -130,6 +135,10 @@ def _parts(atoms: Sequence[_Atom], room: int, overlap: int) -> Iterator[tuple[in
         if last == len(atoms):
             return
         first = max(_back_from(last, atoms, overlap), first + 1)
+
+
+def _joined(atoms: Sequence[_Atom]) -> str:
+    return "".join(atom.text for atom in atoms)
 
 
 def _fitting(sums: Sequence[int], first: int, room: int) -> int:

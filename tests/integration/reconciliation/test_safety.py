@@ -97,7 +97,7 @@ class TestKeepsWhatItShould(InMemory):
         ]
 
         await life.live_through(
-            *(heard(day, "something", model=[item]) for day, item in enumerate(chain))
+            *(heard(day, item["text"], model=[item]) for day, item in enumerate(chain))
         )
 
         assert sorted(await life.texts()) == sorted(item["text"] for item in chain)

@@ -28,6 +28,7 @@ def a_proposal(proposal_id: str, text: str) -> dict[str, Any]:
         "session_id": "monday",
         "extractor": "rules/1",
         "said_at": "2026-03-01T10:00:00+00:00",
+        "created_at": "2026-03-01T10:05:00+00:00",
         "edited": None,
         "decision": None,
         "turns": [

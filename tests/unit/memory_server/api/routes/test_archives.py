@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from memory_server.application import Application
+from memory_server.domain.archive import VERSION
 from memory_server.domain.scope import Scope
 from memory_server.ports.memories import MemoryQuery
 from memory_server.services.embedding import LateEmbedding
@@ -62,7 +63,7 @@ async def test_an_export_says_what_it_is_and_counts_what_it_holds(
 
     head, *items, end = map(json.loads, await exported(client, owner))
 
-    assert (head["format"], head["version"]) == ("agentengine-memory-archive", 1)
+    assert (head["format"], head["version"]) == ("agentengine-memory-archive", VERSION)
     assert head["project_id"] == PROJECT
     assert "spaces" in head
     counts = {kind: count for kind, count in end["counts"].items() if count}
@@ -168,9 +169,9 @@ async def test_vectors_of_another_space_are_refused_unless_left_out(
         ([b"{}\n", b"{}\n"], "INVALID_ARCHIVE", "line 1: it does not begin an archive"),
         ([b"not JSON\n"], "INVALID_ARCHIVE", "line 1: it is not JSON"),
         (
-            [b'{"format":"agentengine-memory-archive","version":2}\n', b"{}\n"],
+            [b'{"format":"agentengine-memory-archive","version":%d}\n' % (VERSION + 1), b"{}\n"],
             "ARCHIVE_TOO_NEW",
-            "version 2, this program reads up to 1",
+            f"is of version {VERSION + 1} of the format",
         ),
     ],
 )

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_server.domain.tokens import count_tokens
@@ -47,6 +47,7 @@ def test_every_character_of_every_turn_is_in_some_window_in_its_place(
         assert all(text[p.start : p.start + len(p.text)] == p.text for p in seen)
 
 
+@example(texts=["moved ", "moved " * 217], max_tokens=300, overlap=100)
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=6),
     max_tokens=st.integers(300, 900),
