@@ -44,7 +44,8 @@ _OF_YEAR = (
     r"|del próximo año|del año que viene|do ano passado|deste ano|do ano que vem"
     r"|(?:letzten|dieses|nächsten) jahres))"
 )
-_ON = r"(?:(?:on|by|el|para el|am|em|no dia) )?"
+_ON = rf"(?:(?:on|by|el|para el|am|em|no dia) )?(?:(?:{_WEEKDAY}),? (?:the |den |el )?)?"
+"""A weekday before the day of a month says nothing more."""
 _PART = r"(?:early|late|mid|beginning of|start of|middle of|end of|anfang|mitte|ende)"
 _IN = (
     rf"(?:(?:(?:back )?(?:in|during|since|by|until)(?: the)?|im|seit|en|desde|em|no|hasta|até"

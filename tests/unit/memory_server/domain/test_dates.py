@@ -281,6 +281,25 @@ def test_any_text_is_read_without_a_fault(text: str, day: datetime) -> None:
         assert resolve(text, day, after=text) is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "day", "words"),
+    [
+        ("My test will be on Thursday 16 July", "2026-07-16", "on Thursday 16 July"),
+        ("My test will be on Thursday, July 16th.", "2026-07-16", "on Thursday, July 16th"),
+        ("We met on Friday the 3rd of July", "2026-07-03", "on Friday the 3rd of July"),
+        ("Voy a ir el jueves 16 de julio.", "2026-07-16", "el jueves 16 de julio"),
+        ("I will go on Thursday.", "2026-07-09", "on Thursday"),
+    ],
+)
+def test_a_weekday_before_the_day_of_a_month_is_part_of_the_date(
+    text: str, day: str, words: str
+) -> None:
+    found = resolve(text, datetime(2026, 7, 6, 16, 30, tzinfo=UTC))
+
+    assert found is not None
+    assert (found.start.date().isoformat(), found.words) == (day, words)
+
+
 @pytest.mark.parametrize("text", ["on 5 apr\u0131l 2023", "last fr\u0131day"])
 def test_letters_that_only_look_like_a_name_name_nothing(text: str) -> None:
     assert resolve(text, MONDAY) is None
