@@ -27,6 +27,7 @@ _TENSES = (
         1,
         r"\b(?:will|won't|going to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s|ing)?|next"
         r"|upcoming|soon|can't wait|looking forward|excited for|due|deadline|until|by"
+        r"|será|serán|habrá|estará|tendrá|iré|irá"
         r"|voy a|vamos a|va a|van a|quiero|planeo|próxim[oa]|tengo que|hay que|que viene"
         r"|vou|vamos|vai|werde|wirst|wird|werden|will)\b|'ll\b",
     ),

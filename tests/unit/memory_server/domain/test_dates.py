@@ -287,6 +287,7 @@ def test_any_text_is_read_without_a_fault(text: str, day: datetime) -> None:
         ("My test will be on Thursday 16 July", "2026-07-16", "on Thursday 16 July"),
         ("My test will be on Thursday, July 16th.", "2026-07-16", "on Thursday, July 16th"),
         ("We met on Friday the 3rd of July", "2026-07-03", "on Friday the 3rd of July"),
+        ("El examen será el jueves 16 de julio.", "2026-07-16", "el jueves 16 de julio"),
         ("Voy a ir el jueves 16 de julio.", "2026-07-16", "el jueves 16 de julio"),
         ("I will go on Thursday.", "2026-07-09", "on Thursday"),
     ],
