@@ -11,7 +11,11 @@ _MAX_SENTENCE = 500
 """Longer ones are no plain statements, and would take the expressions long to read."""
 
 
-def in_earnest(conversation: Conversation) -> Iterator[tuple[Utterance, Sequence[str]]]:
+Meant = tuple[Utterance, Sequence[str]]
+"""What somebody said in one turn, and those of its sentences that are meant."""
+
+
+def in_earnest(conversation: Conversation) -> Iterator[Meant]:
     """Yield each utterance of a person with those of its sentences that are meant.
 
     A turn counts for nothing when its speaker takes it back as a joke in their next one, when
@@ -21,9 +25,8 @@ def in_earnest(conversation: Conversation) -> Iterator[tuple[Utterance, Sequence
     said = list(reading.by_people(conversation))
     answers = _answers(conversation)
     is_game = False
-    for place, utterance in enumerate(said):
+    for utterance, later in zip(said, _nexts(said), strict=True):
         sentences = _plain(utterance)
-        later = _next_of(utterance.subject, said[place + 1 :])
         is_game = is_game and not any(map(guards.is_serious, sentences))
         is_play = is_game or _is_play(utterance, answers.get(utterance.turn.id, ""), later)
         yield utterance, () if is_play else tuple(_meant(utterance))
@@ -41,10 +44,14 @@ def _answers(conversation: Conversation) -> dict[str, str]:
     return answers
 
 
-def _next_of(subject: str, following: Sequence[Utterance]) -> str:
-    """Return how the speaker begins their next turn, or nothing."""
-    own = (one.sentences for one in following if one.subject == subject)
-    return " ".join(next(own, ())[:2])[:_MAX_SENTENCE]
+def _nexts(said: Sequence[Utterance]) -> Sequence[str]:
+    """Return for each utterance how its speaker begins their next one, or nothing."""
+    begins: dict[str, str] = {}
+    nexts: list[str] = []
+    for utterance in reversed(said):
+        nexts.append(begins.get(utterance.subject, ""))
+        begins[utterance.subject] = " ".join(utterance.sentences[:2])[:_MAX_SENTENCE]
+    return nexts[::-1]
 
 
 def _is_play(utterance: Utterance, answer: str, later: str) -> bool:

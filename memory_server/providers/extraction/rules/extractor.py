@@ -15,6 +15,7 @@ from memory_server.providers.extraction.rules import (
     semantic,
     taxonomic,
 )
+from memory_server.providers.extraction.rules.earnest import in_earnest
 from memory_server.providers.extraction.rules.reading import unread
 
 VERSION = "4"
@@ -22,8 +23,9 @@ VERSION = "4"
 
 
 def _facts_and_remarks(conversation: Conversation) -> Sequence[Candidate]:
-    facts = semantic.extract(conversation)
-    return [*facts, *remarks.extract(conversation, facts)]
+    meant = list(in_earnest(conversation))
+    facts = semantic.facts_in(meant)
+    return [*facts, *remarks.remarks_in(meant, facts)]
 
 
 _READERS: Mapping[MemoryType, Callable[[Conversation], Sequence[Candidate]]] = {

@@ -1,15 +1,15 @@
 """What tells that something is otherwise now, without naming what: `They moved me to number 12`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from memory_server.domain.candidate import Candidate, Conversation
+from memory_server.domain.candidate import Candidate
 from memory_server.domain.dates import resolve
 from memory_server.domain.memory import Fact
 from memory_server.domain.remarks import may_be_meant
 from memory_server.domain.statements import Statement, statements
 from memory_server.providers.extraction.rules import clauses, grammar, guards
-from memory_server.providers.extraction.rules.earnest import in_earnest
+from memory_server.providers.extraction.rules.earnest import Meant
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import USER, Utterance
 from memory_server.providers.extraction.rules.rulebook import rulebook
@@ -29,11 +29,11 @@ _OF_THE_SPEAKER = re.compile(
 )
 
 
-def extract(conversation: Conversation, facts: Sequence[Candidate]) -> list[Candidate]:
+def remarks_in(meant: Iterable[Meant], facts: Sequence[Candidate]) -> list[Candidate]:
     """Return the user's remarks on changes whose values none of the facts tells."""
     return [
         remark
-        for utterance, sentences in in_earnest(conversation)
+        for utterance, sentences in meant
         if utterance.subject == USER
         for sentence in sentences
         for remark in _of_sentence(sentence, utterance, facts)

@@ -1,7 +1,7 @@
 """Lasting statements in the first person, as facts with claims."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memory_server.domain.candidate import Candidate, Conversation
@@ -15,7 +15,7 @@ from memory_server.providers.extraction.rules import (
     mentions,
     requests,
 )
-from memory_server.providers.extraction.rules.earnest import in_earnest
+from memory_server.providers.extraction.rules.earnest import Meant, in_earnest
 from memory_server.providers.extraction.rules.findings import Finding, find
 from memory_server.providers.extraction.rules.pattern import slug
 from memory_server.providers.extraction.rules.reading import USER, Utterance
@@ -34,9 +34,14 @@ _SCHEDULED = re.compile(
 
 def extract(conversation: Conversation) -> list[Candidate]:
     """Return the facts of a conversation, in the order in which they were said."""
+    return facts_in(in_earnest(conversation))
+
+
+def facts_in(meant: Iterable[Meant]) -> list[Candidate]:
+    """Return the facts of what people mean, in the order in which they were said."""
     found: list[Candidate] = []
     spoken_of: dict[str, str | None] = {}
-    for utterance, sentences in in_earnest(conversation):
+    for utterance, sentences in meant:
         book = rulebook(utterance.language)
         about = spoken_of.get(utterance.subject)
         for sentence in sentences:
