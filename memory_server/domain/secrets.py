@@ -119,11 +119,10 @@ class Secrets:
 def secrets_of(turns: Sequence[Turn]) -> Secrets:
     """Return what the turns of a conversation tell that nobody should keep."""
     values: set[str] = set()
-    texts = [turn.content for turn in turns]
-    for place, text in enumerate(texts):
-        asked = any(map(_asks, texts[max(0, place - _ANSWERED_WITHIN) : place]))
-        was_asked = place > 0 and _asks(texts[place - 1])
-        answers = _answers(text, is_next=was_asked) if asked else ()
+    asks = [_asks(turn.content) for turn in turns]
+    for place, text in enumerate(turn.content for turn in turns):
+        asked = asks[max(0, place - _ANSWERED_WITHIN) : place]
+        answers = _answers(text, is_next=asked[-1]) if any(asked) else ()
         found = {text[start:end] for start, end in (*_spans(text), *answers)}
         values.update(value for value in found if len(value) >= _LEAST_TO_FIND_AGAIN)
     return Secrets(frozenset(values))
