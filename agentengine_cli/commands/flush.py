@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentengine_cli.commands.jobs import MANY_JOBS
 from agentengine_cli.commands.targeting import (
     BaseUrlOption,
     ContextOption,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 ENDED = ("done", "failed")
-MANY_JOBS = 1000
-"""As many as one list of jobs may hold."""
 AGAIN = (
     "The server goes on, and flushing again is harmless; see agentengine memory jobs, and "
     "agentengine memory status for a model that is left alone"
@@ -70,7 +69,7 @@ def flush(
     seconds = parse_seconds(timeout, option="--timeout")
     server = server_of(ctx, target_options(context_name, base_url, org_id, project_id))
 
-    async def work() -> dict[str, Any]:
+    async def work() -> tuple[dict[str, Any], Sequence[Held]]:
         async with server.client(server.administrator) as client:
             flushing = _Flush(
                 client=client,
@@ -81,12 +80,12 @@ def flush(
             )
             return await flushing.run(wait=wait)
 
-    report = run(work())
+    report, waiting = run(work())
     if as_json:
         context.output.document(report)
     else:
         context.output.record(_told(report))
-    _raise_for(report)
+    _raise_for(report.get("failed") or (), waiting)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +103,8 @@ class _Flush:
     """What was said of jobs that failed and are tried again, or wait."""
     clock: Clock = field(default_factory=SystemClock)
 
-    async def run(self, *, wait: bool) -> dict[str, Any]:
-        """Promote, wait if asked to, and report on the jobs that came of it."""
+    async def run(self, *, wait: bool) -> tuple[dict[str, Any], Sequence[Held]]:
+        """Promote, wait if asked to, and return what came of it, and what holds up the rest."""
         with self.output.status("Promoting") as status:
             before = {job["id"] for job in await self._visible() if job["state"] in ENDED}
             flushed = await self._promoted(status)
@@ -113,7 +112,7 @@ class _Flush:
                 self.output.warning(warning)
             report: dict[str, Any] = {"snapshots": flushed["snapshots"], "jobs": flushed["jobs"]}
             if not wait:
-                return report
+                return report, ()
             own = {job["id"] for job in await self._visible()} - before
             waiting = await self._done(own, flushed["jobs"], status)
         ended = [job for job in await self._visible() if job["id"] in own]
@@ -121,12 +120,13 @@ class _Flush:
             self.output.warning(
                 f"the decisions are those of {len(ended)} of {flushed['jobs']} jobs"
             )
-        return report | {
+        report |= {
             "decisions": _decisions(ended),
             "proposed": _proposed(ended),
             "waiting": [held.document() for held in waiting],
             "failed": _failures(ended),
         }
+        return report, waiting
 
     async def _promoted(self, status: Status) -> "Flushed":
         """Let the server promote in its own time, within ours; show how far it is."""
@@ -225,12 +225,9 @@ class _Flush:
         return self.began + self.seconds - time.monotonic()
 
 
-def _raise_for(report: dict[str, Any]) -> None:
+def _raise_for(failed: Sequence[dict[str, Any]], waiting: Sequence[Held]) -> None:
     """End with what failed, or else with what waits; what waits is told in either case."""
-    failed, waiting = report.get("failed") or (), report.get("waiting") or ()
-    told = [
-        Held(**held | {"until": datetime.fromisoformat(held["until"])}).told() for held in waiting
-    ]
+    told = [held.told() for held in waiting]
     if failed:
         reasons = [f"{job['id']}: {job['error_code']}: {job['error']}" for job in failed]
         raise PartlyFailed(
@@ -239,7 +236,7 @@ def _raise_for(report: dict[str, Any]) -> None:
             hint="agentengine memory retry --all-failed",
         )
     if waiting:
-        total = sum(held["jobs"] for held in waiting)
+        total = sum(held.jobs for held in waiting)
         raise JobsWait(f"{_counted(total, 'job')} still to be done", problems=told, hint=AGAIN)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memory_server.client import MemoryServerClient
 
 MANY_JOBS = 1000
+"""As many as one list of jobs may hold."""
 JOB_COLUMNS = tuple("id kind type state attempts user_id calls tokens left_out error_code".split())
 STATES = ("queued", "running", "failed", "done")
 
