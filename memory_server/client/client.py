@@ -150,13 +150,16 @@ class MemoryServerClient:
         return cast(RecordedTurn, having(answer, "id", "turn_seq"))
 
     async def memories(
-        self, *, user_id: str, type: str | None = None, include_history: bool = False, **more: Any
+        self,
+        *,
+        user_id: str,
+        type: str | None = None,
+        include_history: bool = False,
+        limit: int | None = None,
     ) -> Sequence[MemoryDocument]:
-        """Return what is remembered of a user, with evidence, and former versions if asked.
-
-        The newest first, 1,000 at most; `more` may be a `limit` below that.
-        """
-        query = _query(user_id=user_id, type=type, include_history=include_history or None, **more)
+        """Return a user's memories with evidence, the newest first: 1,000, or `limit`, at most."""
+        history = include_history or None
+        query = _query(user_id=user_id, type=type, include_history=history, limit=limit)
         answer = await self._wire.call("GET", f"{self._admin}/memories", params=query)
         return cast(Sequence[MemoryDocument], having(answer, "memories")["memories"])
 
