@@ -18,7 +18,7 @@ class Viewpoint(StrEnum):
 
     def is_of(self, role: str) -> bool:
         """Whether it is the view of who speaks in a role."""
-        return self is Viewpoint.SEQUENTIAL or self.value == role
+        return self is Viewpoint.SEQUENTIAL or self == role
 
 
 BOTH = (Viewpoint.USER, Viewpoint.ASSISTANT)

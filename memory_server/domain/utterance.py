@@ -43,14 +43,13 @@ class Dialogue(NamedTuple):
     def seen_by(self, block_id: str) -> Utterance:
         """Return what those said whose view a block of the exchange is."""
         suffix = block_id.rpartition(".")[2]
-        viewpoint = suffix if suffix in _VIEWPOINTS else self.viewpoint.value
-        is_whole = viewpoint == Viewpoint.SEQUENTIAL
-        own = [line for line in self.lines if is_whole or line.role == viewpoint]
+        viewpoint = Viewpoint(suffix) if suffix in _VIEWPOINTS else self.viewpoint
+        own = [line for line in self.lines if viewpoint.is_of(line.role)]
         return Utterance(
             id=block_id,
             session=self.session,
             speaker=" and ".join(dict.fromkeys(line.speaker for line in own)),
-            role=viewpoint,
+            role=viewpoint.value,
             text="\n".join(line.content for line in own),
             said_at=self.said_at,
         )
