@@ -109,12 +109,12 @@ SPOKEN_OF = frozenset(
     "optional visible hidden empty missing broken blocked locked old new good bad terrible great "
     "fine ok okay important useless ridiculous annoying one two three both all going supposed "
     "accepted rejected refused denied shared known public private fake it its i you we they as if "
-    "near close usually never used due safe-ish "
+    "near close usually used due "
     "muy tan más demasiado larga corta largo corto débil fuerte segura seguro mala malo "
     "buena bueno "
     "incorrecta incorrecto correcta correcto inválida caducada necesaria obligatoria guardada "
     "apuntada escrita en el la los las un una unos mi mis su sus tu de del con por para que lo se "
-    "siempre nunca ya sigue fácil difícil misma mismo otra otro distinta nueva nueva vieja algo "
+    "siempre nunca ya sigue fácil difícil misma mismo otra otro distinta nueva vieja algo "
     "nada esta este esa ese eso todo bloqueada bloqueado perdida robada cifrada privada pública "
     "importante imposible cosa tener ser saber no sí me te nos ni como cuando donde".split()
 )
